@@ -305,9 +305,10 @@ inline constexpr metric metrics[] = {
      .adds = additivity::overlapping_sum,
      .of_device = false,
      .of = &detail::verdict_value<&roof_verdict::ideal_ns>,
-     .meaning = "the least time that the calls' work takes here: of each call the larger of flops() "
-                "/ highest rate of its type and bytes() / bandwidth, of a cache where only that is "
-                "fast enough"},
+     .meaning =
+         "the least time that the calls' work takes here: of each call the larger of flops() "
+         "/ highest rate of its type and bytes() / bandwidth, of a cache where only that is "
+         "fast enough"},
     {.id = "lost",
      .label = "lost",
      .unit = detail::units::nanoseconds,
@@ -333,40 +334,6 @@ constexpr std::size_t place_of_metric(std::string_view id) noexcept {
 inline const metric* find_metric(std::string_view id) noexcept {
   const std::size_t place = detail::place_of_metric(id);
   return place < detail::metric_count ? &metrics[place] : nullptr;
-}
-
-/// Why a number is not known, in a few words.
-inline const char* explain(absence why) noexcept {
-  switch (why) {
-    case absence::no_calls: return "no call has finished";
-    case absence::graphs_only:
-      return "made by replaying CUDA graphs, which takes no time on the host";
-    case absence::not_noted: return "not in the file: an older kprof saved it";
-    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
-    case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
-    case absence::not_joined:
-      return "parts of shared calls came more than 8192 calls later than others";
-    case absence::no_launch: return "no launch of its own was seen";
-    case absence::not_all_records:
-      return "not all records of the work on the device have come: it had not ended, or could not "
-             "be waited for";
-    case absence::untimed: return "CUPTI gave no time for work on the device";
-    case absence::lost: return "launches could not be noted, for want of memory";
-    case absence::dropped: return "records of work on the device were dropped";
-    case absence::several_kernels: return "several kernels share what the operator's formulas say";
-    case absence::no_operator: return "outside any operator";
-    case absence::no_time: return "took less than the clock can see";
-    case absence::zero_bytes: return "bytes() is 0";
-    case absence::merged: return "parameters not kept, for want of memory";
-    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
-    case absence::no_bytes: return "no bytes() declared";
-    case absence::no_flops: return "no flops() declared";
-    case absence::no_type: return "the operator does not say what type it computes with";
-    case absence::no_ceiling: return "this machine's highest rate is not known";
-    case absence::impossible: return "faster than this machine can be";
-    case absence::none: break;
-  }
-  return "known";
 }
 
 KPROF_DETAIL_END

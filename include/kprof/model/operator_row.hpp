@@ -115,10 +115,6 @@ struct operator_row {
   /// as others have them.
   roof_verdict verdict;
 };
-  figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
-  figure lost_ns{0, absence::no_ceiling};   ///< the time above it
-  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why is the reason
-};
 
 namespace detail {
 
@@ -126,8 +122,8 @@ namespace detail {
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
-  roof_sum roof;
-  std::uint32_t active = 0;                // nodes of this row that the walk is in
+  row_roofs roof;
+  std::uint32_t active = 0;  // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
     if (!v.on_device) return;
@@ -155,8 +151,9 @@ struct device_row_sum {
     row.verdict = judge(roof.of(row.operators),
                         {.time_ns = total.ns,
                          .timed = timed,
-                         .is_short = total.ns < 5000 * static_cast<double>(total.runs()),
-                         .small_grids = total.small_grid_ns > 0.5 * total.ns});
+                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
+                                              .small_grids = total.small_grid_ns> 0.5 *
+                                     total.ns});
   }
 };
 
@@ -172,7 +169,7 @@ struct row_sum {
   double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
   std::uint64_t timed_calls = 0;
   shared_sum shared;
-  roof_sum roof;
+  row_roofs roof;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;

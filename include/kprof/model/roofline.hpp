@@ -32,9 +32,10 @@ inline constexpr double surely_over = 1.1;
 
 /// What the ceilings say of one call.
 struct call_roof {
-  double compute_ns = 0;  ///< FLOPs over the highest rate of their type
-  double memory_ns = 0;   ///< bytes over the bandwidth of memory, or of a cache
-  bool cached = false;    ///< the bandwidth is that of a cache
+  double compute_ns = 0;       ///< FLOPs over the highest rate of their type
+  double memory_ns = 0;        ///< bytes over the bandwidth of memory, or of a cache
+  bool cached = false;         ///< the bandwidth is that of a cache
+  bool is_impossible = false;  ///< calls took less than the least time
   absence why = absence::none;
 
   double ideal_ns() const noexcept { return std::max(compute_ns, memory_ns); }
@@ -43,7 +44,7 @@ struct call_roof {
 /// Calls, summed.
 struct roof_sum {
   double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
-  double known = 0;              // calls whose roof is known
+  double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
   void add(const call_roof& roof, double calls) noexcept {
@@ -63,10 +64,25 @@ struct roof_sum {
     cached_ns += sign * more.cached_ns;
     ideal_ns += sign * more.ideal_ns;
   }
-  /// In a row of several operators those count whose roof is known.
+};
+
+/// The calls of a row: those that took no less time than they can, and those that are impossible,
+/// which say nothing of the others.
+struct row_roofs {
+  roof_sum possible, impossible;
+
+  void add(const call_roof& roof, double calls) noexcept {
+    (roof.is_impossible ? impossible : possible).add(roof, calls);
+  }
+  void add(const row_roofs& more, double sign = 1) noexcept {
+    possible.add(more.possible, sign);
+    impossible.add(more.impossible, sign);
+  }
+  /// What the row is judged by. In a row of several operators those count whose roof is known.
   roof_sum of(std::uint64_t operators) const noexcept {
-    roof_sum out = *this;
-    if (operators > 1 && known > 0) out.why = absence::none;
+    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
+    out.why = std::max(possible.why, impossible.why);
+    if (operators > 1 && out.known > 0) out.why = absence::none;
     return out;
   }
 };
@@ -117,11 +133,13 @@ class roofline {
     std::vector<std::uint32_t> name_of(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
+      if (n.merged) roofs_[i].why = absence::merged;
       if (n.kind != scope_kind::op || n.merged) continue;
       name_of[i] = names.of(n.name);
       on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
       if (is_on_device(i)) continue;
-      if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n))
+      if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n) &&
+          !surely_exceeds(of_cpu(n, all_threads_), n))
         on_all_threads[name_of[i]] = true;
     }
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -183,16 +201,21 @@ class roofline {
       else roof.memory_ns = bytes_of(n) / memory * 1e9;
       if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
     }
+    roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
     return roof;
   }
 
   /// Faster than memory: from the cache that holds it, if one does.
-  static void use_cache(const scope_node& n, double mean_ns, const std::vector<memory_level>& levels,
-                        call_roof& roof) {
+  static void use_cache(const scope_node& n, double mean_ns,
+                        const std::vector<memory_level>& levels, call_roof& roof) {
     for (std::size_t i = levels.size(); i-- > 0;) {
-      if (!(levels[i].bytes >= footprint_of(n)) || !(levels[i].rate > 0)) continue;
-      roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / levels[i].rate * 1e9);
+      if (!(levels[i].bytes >= footprint_of(n))) continue;
       roof.cached = true;
+      if (!(levels[i].rate > 0)) {
+        roof.why = std::max(roof.why, absence::no_ceiling);
+        return;
+      }
+      roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / levels[i].rate * 1e9);
       if (roof.memory_ns <= mean_ns) return;
     }
   }
@@ -234,8 +257,8 @@ class roofline {
     for (const device_work& w : p_.device.work) {
       const std::uint32_t node = scope_of(p_, w);
       if (node == scope_node::none || w.task != device_task::kernel) continue;
-      join(devices_[node], {w.device, false, w.kernel < tensor_cores.size() &&
-                                                 tensor_cores[w.kernel]});
+      join(devices_[node],
+           {w.device, false, w.kernel < tensor_cores.size() && tensor_cores[w.kernel]});
     }
     for (std::size_t i = devices_.size(); i-- > 0;)
       if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none)

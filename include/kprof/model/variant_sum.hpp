@@ -24,7 +24,7 @@ struct counted_call {
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  roof_sum roof, idle_roof;
+  row_roofs roof, idle_roof;
   bool on_device = false;
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;

@@ -40,8 +40,8 @@ struct verdict_facts {
 [[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
   constexpr double near = 0.8, far = 0.6, apart = 0.1;
   roof_verdict out;
-  const absence why = std::max({roofs.why, row.timed,
-                                row.time_ns > 0 ? absence::none : absence::no_time});
+  const absence why =
+      std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
   out.roof = out.ideal_ns = out.lost_ns = {0, why};
   if (why != absence::none) return out;
   const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;

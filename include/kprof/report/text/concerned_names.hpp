@@ -35,12 +35,20 @@ class concerned_names {
 
   /// A line, if concerned(index of a row) holds for a row.
   template <class Concerned>
-  void print(page& out, const std::string& lead, Concerned concerned) const {
+  void print(page& out, const std::string& lead, const Concerned& concerned) const {
+    std::vector<bool> rows(names_.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = concerned(i);
+    print_rows(out, lead, rows);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void print_rows(page& out, const std::string& lead,
+                                               const std::vector<bool>& concerned) const {
     std::vector<std::size_t> count(shown_.size());
     std::vector<std::uint32_t> order;
     std::vector<std::string> names, notes;
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
+      if (!concerned[i] || ++count[name_of_[i]] > 1) continue;
       order.push_back(name_of_[i]);
       names.push_back(names_[i]);
     }
@@ -52,7 +60,6 @@ class concerned_names {
     out.list(lead, names, notes, line_style::notice);
   }
 
- private:
   std::vector<std::string> names_;
   std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
   std::vector<std::size_t> shown_;      // of each operator, how many rows it has

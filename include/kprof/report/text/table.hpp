@@ -16,6 +16,7 @@
 #include <kprof/report/text/operator_grid.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/page.hpp>
+#include <kprof/report/text/roof_lines.hpp>
 #include <kprof/report/text/row_description.hpp>
 #include <kprof/report/text/shared_table.hpp>
 #include <kprof/report/text/text_plan.hpp>
@@ -44,16 +45,21 @@ namespace detail {
     }
   const concerned_names names(std::move(of_rows));
   for (const absence why :
-       {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
-        absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
-        absence::untimed, absence::no_launch, absence::not_joined, absence::not_shared,
-        absence::no_time, absence::not_replayed, absence::not_noted, absence::graphs_only,
-        absence::no_calls})
+       {absence::no_flops, absence::no_bytes, absence::no_type, absence::no_ceiling,
+        absence::invalid, absence::merged, absence::zero_bytes, absence::dropped, absence::lost,
+        absence::not_all_records, absence::untimed, absence::no_launch, absence::not_joined,
+        absence::not_shared, absence::no_time, absence::not_replayed, absence::not_noted,
+        absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
+  names.print(out,
+              "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
+              "work was skipped: ",
+              [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
+  if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
   names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
               [&](std::size_t i) { return has_long_calls(*rows[i]); });

@@ -16,6 +16,7 @@
 #include <kprof/report/text/footer.hpp>
 #include <kprof/report/text/kernels.hpp>
 #include <kprof/report/text/page.hpp>
+#include <kprof/report/text/roof_lines.hpp>
 #include <kprof/report/text/table.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/tree.hpp>
@@ -43,6 +44,8 @@ namespace detail {
   const double running_ns = p.wall_ns - p.paused_ns;
   if (running_ns > 0)
     text += " at " + format_si(amount.value / (running_ns * 1e-9), (unit + "/s").c_str());
+  if (all.verdict.roof.known() && all.verdict.bound != bound_by::impossible)
+    text += ", " + format_share(all.verdict.roof.value) + " of the roof";
   return text;
 }
 
@@ -76,6 +79,7 @@ inline bool has_scopes(const profile& p) noexcept {
             options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
+  print_roofs(page, p);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);
   if (!has_scopes(p)) {
