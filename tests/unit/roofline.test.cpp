@@ -278,3 +278,31 @@ TEST_CASE("roofline.no_verdict_is_above_a_roof_but_impossible") {
     }
   }
 }
+
+TEST_CASE("roofline.kernels_have_verdicts_and_occupancy") {
+  profile p = on_h100({dtype::f16, 2ULL * 8192 * 8192 * 8192, 3ULL * 8192 * 8192 * 2, 1.6e6});
+  std::vector<kprof::kernel_row> rows = kprof::kernel_table(p);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].verdict.roof.value == Approx(0.69456).epsilon(1e-4));
+  CHECK(rows[0].verdict.bound == bound_by::compute);
+  // 256 threads of 64 registers: four blocks a multiprocessor, by their registers.
+  CHECK(rows[0].occupancy.unknown == nullptr);
+  CHECK(rows[0].occupancy.share == Approx(0.5));
+  CHECK(rows[0].occupancy.limited_by_registers);
+  CHECK(rows[0].occupancy.waves == Approx(1056. / (132 * 4)));
+  // The kernels of a call share what its formulas say.
+  p.device.work.push_back(p.device.work[0]);
+  p.device.kernels.push_back("other");
+  p.device.work.back().kernel = 1;
+  rows = kprof::kernel_table(p);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].verdict.roof.why == absence::several_kernels);
+  CHECK(rows[0].verdict.bound == bound_by::unknown);
+  CHECK(rows[0].occupancy.share == Approx(0.5));
+  // Of several configurations none is the kernel's.
+  p.device.work[1].kernel = 0;
+  p.device.work[1].grid[0] = 7;
+  rows = kprof::kernel_table(p, kprof::grouping::op);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].occupancy.unknown != nullptr);
+}

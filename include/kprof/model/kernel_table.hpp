@@ -14,11 +14,14 @@
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/launch_places.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/roofline.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/tensor_core.hpp>
+#include <kprof/model/verdict.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/profile/occupancy.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +89,10 @@ struct kernel_row {
   /// By the operator's formulas, where each of its calls runs this kernel and no other.
   figure flops, bytes;
   tensor_use tensor_core = tensor_use::unknown;
+  /// How near it is to the roof of its device, where FLOPs or bytes are known.
+  roof_verdict verdict;
+  /// By its launch configuration; of several not known.
+  kernel_occupancy occupancy{.unknown = "there is no run"};
 };
 
 namespace detail {
@@ -96,6 +103,8 @@ struct kernel_sum {
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   std::uint32_t first_pass = 0;  // its number
+  row_roofs roofs;
+  double small_grid_ns = 0;
 
   void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
              const std::string& kernel) {
@@ -114,10 +123,12 @@ struct kernel_sum {
     std::copy(w.block, w.block + 3, row.block);
     row.registers = w.registers;
     row.shared = w.static_shared + w.dynamic_shared;
+    for (const device_info& d : p.device.devices)
+      if (d.id == w.device) row.occupancy = occupancy_of(d, w);
   }
 
-  void add(const profile& p, const device_work& w, const work_place& at,
-           const operator_kernels* of) {
+  void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of,
+           const roofline& roof) {
     row.several_passes = row.several_passes || at.pass != first_pass;
     row.several_devices = row.several_devices || w.device != row.device;
     row.several_configurations =
@@ -134,6 +145,8 @@ struct kernel_sum {
     row.total_ns += not_negative(w.total_ns);
     if (of != nullptr) row.invalid = row.invalid || !of->valid;
     add_work(p, w, at, of);
+    if (has_small_grid(p, w)) small_grid_ns += not_negative(w.total_ns);
+    if (of != nullptr) roofs.add(roof.of(at.op), static_cast<double>(w.calls - untimed));
   }
 
   void add_work(const profile& p, const device_work& w, const work_place& at,
@@ -165,6 +178,14 @@ struct kernel_sum {
     row.max_ns = time(max_ns);
     row.flops = {no_flops == absence::none ? flops : 0, no_flops};
     row.bytes = {no_bytes == absence::none ? bytes : 0, no_bytes};
+    // Where bytes alone are known, they say something too.
+    const absence work = row.flops.why == absence::no_flops ? row.bytes.why : row.flops.why;
+    row.verdict = judge(
+        roofs.of(1),
+        {.time_ns = row.total_ns,
+         .timed = std::max(why, work),
+         .is_short = row.mean_ns.value<5000, .small_grids = small_grid_ns> 0.5 * row.total_ns});
+    if (row.several_configurations) row.occupancy = {.unknown = "several configurations"};
     if (row.operators > 1) row.op.clear();
     if (row.several_passes) row.pass.clear();
     if (row.regions > 1) row.region.clear();
@@ -183,6 +204,7 @@ class kernel_summing {
         by_thread_(by.has(group_key::thread)),
         keys_(p),
         places_(p),
+        roofs_(p, device_sums(p)),
         groups_(p, by),
         rows_(p.device.work.size()) {
     for (std::size_t i = 0; i < p.nodes.size() && has_device_work(p); ++i)
@@ -235,7 +257,7 @@ class kernel_summing {
       ++sum.row.streams;
       sum.row.stream = w.stream;
     }
-    sum.add(p_, w, at, of);
+    sum.add(p_, w, at, of, roofs_);
     const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel]
                                ? tensor_use::yes_by_name
                                : declared(of);
@@ -286,6 +308,7 @@ class kernel_summing {
   bool by_parameters_, by_thread_;
   profile_keys keys_;
   launch_places places_;
+  roofline roofs_;
   group_numbers groups_;
   key_numbers rows_, group_keys_{0}, shapes_{0}, memories_{0}, variants_{0}, operators_{0},
       regions_{0}, streams_{0};

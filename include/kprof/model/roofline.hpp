@@ -124,7 +124,7 @@ struct memory_level {
 class roofline {
  public:
   [[gnu::cold]] roofline(const profile& p, const device_sums& device)
-      : p_(p), device_(device), cpu_(p.machine.cpu), roofs_(p.nodes.size()) {
+      : p_(p), device_(&device), cpu_(p.machine.cpu), roofs_(p.nodes.size()) {
     all_threads_ = std::max(1.0, static_cast<double>(cpu_.threads));
     if (!device.own.empty()) find_devices();
     // What a call of an operator shows, that it runs on several threads, holds for all its calls.
@@ -158,6 +158,7 @@ class roofline {
     std::sort(several_threads.begin(), several_threads.end());
     several_threads.erase(std::unique(several_threads.begin(), several_threads.end()),
                           several_threads.end());
+    device_ = nullptr;
   }
 
   const call_roof& of(std::size_t node) const noexcept { return roofs_[node]; }
@@ -168,8 +169,8 @@ class roofline {
 
  private:
   bool is_on_device(std::size_t node) const noexcept {
-    return !device_.whole.empty() &&
-           (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0);
+    return !device_->whole.empty() &&
+           (device_->whole[node].runs() > 0 || device_->whole[node].unrecorded > 0);
   }
 
   static absence formulas_of(const scope_node& n) noexcept {
@@ -305,7 +306,7 @@ class roofline {
       levels.push_back({static_cast<double>(p_.device.devices[which].l2_bytes), gpu.l2_bytes});
     levels.push_back({0, gpu.memory_bytes});
     const double calls = std::max(1.0, static_cast<double>(executions(n)));
-    const double mean_ns = device_.whole[node].ns / calls;
+    const double mean_ns = device_->whole[node].ns / calls;
     double rate = flop_rate(gpu, n, on.tensor_cores);
     // Faster than CUDA cores: on tensor cores, as tf32.
     if (n.work.on == arithmetic_unit::unknown && n.work.type == dtype::f32 && mean_ns > 0 &&
@@ -315,7 +316,7 @@ class roofline {
   }
 
   const profile& p_;
-  const device_sums& device_;
+  const device_sums* device_;  // while the roofs are made, then null
   const cpu_ceilings& cpu_;
   double all_threads_ = 1;
   std::vector<device_of_node> devices_;

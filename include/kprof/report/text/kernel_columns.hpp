@@ -59,6 +59,17 @@ namespace detail {
   return "unknown";
 }
 
+[[gnu::cold]] inline std::string occupancy_cell(const kernel_row& row, const page&) {
+  const kernel_occupancy& o = row.occupancy;
+  if (o.unknown != nullptr) return row.several_configurations ? "several" : "n/a";
+  std::string text = format_share(o.share);
+  if (o.share > 0.995) return text;
+  return text + (o.limited_by_registers       ? " registers"
+                 : o.limited_by_shared_memory ? " shared"
+                 : o.limited_by_blocks        ? " blocks"
+                                              : " warps");
+}
+
 /// A column of the table of kernels. Those up to `shared` say which kernel a row is of; the numbers
 /// stand behind them.
 struct kernel_column {
@@ -142,6 +153,23 @@ inline constexpr kernel_column kernel_columns[] = {
     {"bytes", 14, false, 0,
      [](const kernel_row& row, const page& out) { return figure_cell(row.bytes, look::si, out); },
      "bytes() of them, read + written; by the formula, not measured traffic"},
+    {"roof", 6, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.verdict.roof, look::share, out);
+     },
+     "the least time that the work takes on the device / total: 100 % is as fast as it can be"},
+    {"bound", 7, true, 0,
+     [](const kernel_row& row, const page&) { return std::string{bound_name(row.verdict.bound)}; },
+     "what holds the kernel back, as in the table of operators"},
+    {"waves", 11, false, 0,
+     [](const kernel_row& row, const page&) {
+       return row.occupancy.unknown != nullptr ? std::string{"n/a"}
+                                               : format_rate(row.occupancy.waves);
+     },
+     "how often its blocks fill the device; of 1.1 waves the second is nearly empty"},
+    {"occupancy", 12, true, 0, &occupancy_cell,
+     "theoretical occupancy: warps that a multiprocessor holds at a time / most that it can hold, "
+     "and what allows no more"},
     {"tensor core", 7, true, 0, &tensor_cell,
      "whether the kernel computes on tensor cores, and how that is known: by its name, which never "
      "says no, or declared by arithmetic() "

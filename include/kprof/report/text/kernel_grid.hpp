@@ -91,6 +91,9 @@ class kernel_grid {
     if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
     if (c.is("pass"))
       return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
+    if (c.is("roof") || c.is("bound")) return plan_.roofs;
+    if (c.is("waves") || c.is("occupancy"))
+      return any([](const kernel_row& row) { return row.occupancy.unknown == nullptr; });
     return true;
   }
 
