@@ -60,7 +60,7 @@ struct text_plan {
   /// Reads the options; the first that is wrong is in the status.
   status prepare() {
     if (status s = check_sort(options.sort); !s) return s;
-    if (!options.sort.empty()) sort = find_column(options.sort);
+    sort = find_column(options.sort.empty() ? "self" : options.sort);
     for (const std::string& name : options.columns) {
       if (status s = check_column(name); !s) return s;
       columns.push_back(find_column(name));
