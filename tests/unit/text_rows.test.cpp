@@ -177,8 +177,8 @@ TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
         "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, "
         "pass, calls, replays, open, device, device_share, "
         "device_total, kernels, copies, gap, self, share, total, median, mean, p99, min, max, "
-        "first, gflops, gbs, intensity, flops, bytes, threads, imbalance, waiting, dtype (or "
-        "name, which is operator)");
+        "first, gflops, gbs, roof, bound, lost, ideal, intensity, flops, bytes, threads, "
+        "imbalance, waiting, dtype (or name, which is operator)");
   options = {};
   options.columns = {"calls", "spam"};
   CHECK(has(error_of(options), "unknown column \"spam\"; choose from: operator, parameters,"));

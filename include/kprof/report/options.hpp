@@ -26,7 +26,8 @@ struct report_options {
   int width = 0;
   std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
   /// A column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall. Empty:
-  /// "device" where the run has work on a device, else "self".
+  /// "lost" where the machine's ceilings are known, else "device" where the run has work on a
+  /// device, else "self".
   std::string sort{};
   /// What the calls of a row have in common; a key that names no field of the run's operators is
   /// left out, which the report says.
