@@ -118,6 +118,46 @@ TEST_CASE("first_screen.random_pages_hold_what_every_page_must") {
   }
 }
 
+TEST_CASE("first_screen.scopes_below_one_are_told_apart_in_the_tree") {
+  REQUIRE(kprof_test::use_utf8_locale());
+#if defined(KPROF_TEST_SHORT)
+  constexpr std::uint32_t reports = 20;
+#else
+  constexpr std::uint32_t reports = 200;
+#endif
+  const auto check = [](const kprof::profile& run, kprof::report_options options) {
+    options.tree = true;
+    options.table = false;
+    const std::string page = page_of(run, options);
+    INFO("width " << options.width << '\n' << page);
+    REQUIRE(kprof_test::siblings_that_read_the_same(page) == "");
+    REQUIRE(kprof_test::lines_wider_than(page, static_cast<std::size_t>(options.width)) == "");
+    REQUIRE(kprof_test::tree_rows_of(page).size() > 2);
+  };
+  for (const char* const name : names)
+    for (const int width : {40, 60, 80, 100, 160})
+      check(recorded(name), kprof_test::plain_at_width(width));
+  for (std::uint32_t seed = 1; seed <= reports; ++seed) {
+    std::mt19937 random(seed);
+    kprof::report_options options =
+        kprof_test::plain_at_width(40 + static_cast<int>(random() % 161));
+    options.ascii = random() % 4 == 0;
+    if (random() % 2 == 0) options.top = 0;
+    INFO("seed " << seed);
+    check(kprof_test::random_report(seed).make(25), options);
+  }
+}
+
+TEST_CASE("first_screen.the_tree_is_as_accepted") {
+  REQUIRE(kprof_test::use_utf8_locale());
+  for (const char* const name : names) {
+    kprof::report_options options = kprof_test::plain_at_width(100);
+    options.tree = true;
+    options.table = false;
+    check_golden(std::string(name) + "_tree.txt", page_of(recorded(name), options));
+  }
+}
+
 TEST_CASE("first_screen.colour_says_nothing_that_the_text_does_not") {
   kprof::profile run = kprof_test::troubled_device_profile();
   run.notes.emplace_back("a note");
@@ -231,6 +271,19 @@ TEST_CASE("first_screen.checks_find_what_is_wrong") {
   CHECK(shares_not_whole(with(flat, "30.0%", "31.0%")) != "");
   CHECK(shares_not_whole(with(flat, "4.0%", "3.0%")) != "");
   CHECK(shares_not_whole(with(flat, "6.0%", "7.0%")) != "");
+
+  const std::string tree =
+      "Call tree, sorted by total\n\nscope             calls  total\n" + rule +
+      "step                  4    1 s\n\u251C\u2500 Linear(1 \u2192 2)      4    1 s\n"
+      "\u2502  \u2514\u2500 Add            4    1 s\n\u2514\u2500 Linear(\u2026            4    1 "
+      "s\n"
+      "   2 \u2192 1)\n   \u2514\u2500 Add            4    1 s\n" +
+      rule + "all scopes           20    1 s\n";
+  using kprof_test::siblings_that_read_the_same;
+  CHECK(kprof_test::tree_rows_of(tree).size() == 5);
+  CHECK(siblings_that_read_the_same(tree) == "");
+  CHECK(siblings_that_read_the_same(
+            with(with(tree, "(1 \u2192 2)", "(\u2026      "), "   2 \u2192 1)\n", "")) != "");
 
   const std::string grouped =
       "Do first\n  1  Linear 384 → 50304, dgrad, is 39% of the run.\n\n"

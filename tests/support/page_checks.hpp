@@ -2,9 +2,9 @@
 #ifndef KPROF_TESTS_PAGE_CHECKS_HPP
 #define KPROF_TESTS_PAGE_CHECKS_HPP
 
-// What must hold of every printed page, whatever the profile: lines fit, rows of the table of
-// operators are told apart, shares add up to all. The checks read the page alone, as a person does.
-// Each returns what is wrong, empty where nothing is. They need use_utf8_locale().
+// What must hold of every printed page, whatever the profile: lines fit, rows of the tables and of
+// the call tree are told apart, shares add up to all. The checks read the page alone, as a person
+// does. Each returns what is wrong, empty where nothing is. They need use_utf8_locale().
 //
 // The table may be flat, or a line for each operator with its rows indented below; rows and
 // operators that are folded into one begin with "…". A row that has no calls goes on with what
@@ -12,6 +12,7 @@
 
 #include "utf8.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
@@ -273,6 +274,59 @@ inline std::vector<std::string> kernel_rows_of(const std::string& page) {
 inline std::string kernels_that_read_the_same(const std::string& page) {
   std::map<std::string, int> seen;
   for (const std::string& row : kernel_rows_of(page))
+    if (++seen[row] == 2) return "two rows read \"" + row + '"';
+  return {};
+}
+
+/// The rows of the call tree, each with the names of all rows around it; further lines of a name
+/// belong to it. The sums below the tree are no rows.
+inline std::vector<std::string> tree_rows_of(const std::string& page) {
+  using namespace page_details;
+  const std::vector<std::string> lines = lines_of(page);
+  std::size_t at = 0;
+  while (at < lines.size() && lines[at].rfind("Call tree, ", 0) != 0) ++at;
+  while (at + 1 < lines.size() && !(lines[at].rfind("scope", 0) == 0 && is_rule(lines[at + 1])))
+    ++at;
+  std::vector<std::string> rows, around;
+  if (at + 1 >= lines.size()) return rows;
+  const std::size_t calls = lines[at].find(" calls");
+  if (calls == std::string::npos) return rows;
+  const std::size_t end = screen_line(lines[at]).column_of(calls) + 6;
+  for (at += 2; at < lines.size() && !lines[at].empty() && !is_rule(lines[at]); ++at) {
+    const screen_line line(lines[at]);
+    std::string left = line.columns(0, end);
+    if (left.find(" more row") != std::string::npos && left.find("(top=") != std::string::npos)
+      continue;
+    if (line.width() >= end && left.back() != ' ') left.erase(left.rfind(' ') + 1);
+    std::size_t branch = std::string::npos;
+    for (const char* const sign : {"\u251C\u2500 ", "\u2514\u2500 ", "|- ", "`- "})
+      branch = std::min(branch, left.find(sign));
+    std::size_t depth = 0;
+    if (branch != std::string::npos) {
+      const std::string lead = left.substr(0, branch);
+      const std::size_t number = lead.find_first_of("0123456789");
+      depth = number != std::string::npos ? std::strtoul(lead.c_str() + number, nullptr, 10)
+                                          : 1 + c_library_width(lead) / 3;
+      const std::size_t behind = left.find("- ", branch);
+      left.erase(0, behind != std::string::npos && behind < branch + 3 ? behind + 2 : branch + 7);
+    } else if (left.rfind(' ', 0) == 0 || left.rfind("|  ", 0) == 0 ||
+               left.rfind("\u2502  ", 0) == 0) {
+      if (!rows.empty()) rows.back() += '\n' + one_spaced(left);
+      if (!around.empty()) around.back() = rows.back();
+      continue;
+    }
+    around.resize(std::min(depth, around.size()));
+    while (around.size() < depth) around.emplace_back();
+    rows.push_back((around.empty() ? "" : around.back() + " / ") + one_spaced(left));
+    around.push_back(rows.back());
+  }
+  return rows;
+}
+
+/// (ii) No two rows of the call tree below one row read the same, their numbers left out.
+inline std::string siblings_that_read_the_same(const std::string& page) {
+  std::map<std::string, int> seen;
+  for (const std::string& row : tree_rows_of(page))
     if (++seen[row] == 2) return "two rows read \"" + row + '"';
   return {};
 }

@@ -299,7 +299,7 @@ TEST_CASE("report.texts_that_are_cut_say_at_which_width_they_are_not") {
       has(page,
           "\ncut at width 100: parameters; whole with width=175, or KPROF='report(width=175)'\n"));
   CHECK(
-      has(page, "\ncut at width 100: scope; whole with width=150, or KPROF='report(width=150)'\n"));
+      has(page, "\ncut at width 100: scope; whole with width=143, or KPROF='report(width=143)'\n"));
   CHECK(count_of(page, "cut at width") == 2);
   CHECK(count_of(page_of(kprof_test::sample_profile(), at_width(175)), "cut at width") == 0);
   CHECK(has(page_of(kprof_test::hostile_profile(), at_width(300)),

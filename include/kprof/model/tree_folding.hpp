@@ -37,6 +37,8 @@ struct folded_row {
   double most_ns = 0;
   double least_device_ns = 0;  ///< the same of device_total_ns
   double most_device_ns = 0;
+  /// The tree_row::node of each row that it stands for.
+  std::vector<std::uint32_t> nodes{};
 };
 
 namespace detail {
@@ -210,6 +212,7 @@ class tree_folding {
     out.row = tree_[*std::min_element(set.rows.begin(), set.rows.end())];
     out.least_ns = out.most_ns = out.row.total_ns;
     out.least_device_ns = out.most_device_ns = out.row.device_total_ns;
+    for (const std::uint32_t i : set.rows) out.nodes.push_back(tree_[i].node);
     if (set.rows.size() == 1) return out;
     rate_sum flops, bytes;
     tree_row sum;

@@ -5,6 +5,7 @@
 // Which rows of the call tree the text report shows. Included by tree.hpp.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/figure.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/model/tree_folding.hpp>
@@ -20,24 +21,62 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// FLOPs or bytes of all rows at the top of the tree, and their rate over the time by which each is
+/// rated.
+struct tree_work {
+  double sum = 0, rated = 0, seconds = 0;
+  bool any = false, any_rate = false;
+  absence why = absence::no_operator;  // where there is none
+
+  [[gnu::cold]] void add(const tree_row& row, const figure& number, const figure& per_s,
+                         bool device) {
+    const bool adds_nothing = number.why == absence::no_operator ||
+                              number.why == absence::no_flops || number.why == absence::no_bytes;
+    any = any || number.known();
+    sum += number.known() ? number.value : 0;
+    if (!number.known() && (!adds_nothing || why == absence::no_operator)) why = number.why;
+    unknown_ = unknown_ || (!number.known() && !adds_nothing);
+    const double s = (device ? row.device_total_ns : row.total_ns) * 1e-9;
+    seconds += s;
+    any_rate = any_rate || (per_s.known() && s > 0);
+    rated += per_s.known() ? per_s.value * s : 0;
+  }
+  figure value() const noexcept { return any && !unknown_ ? figure{sum} : figure{0, why}; }
+  figure per_s() const noexcept {
+    return any_rate && value().known() ? ratio({rated}, seconds, absence::no_time)
+                                       : figure{0, value().known() ? absence::no_time : why};
+  }
+
+ private:
+  bool unknown_ = false;
+};
+
 /// The rows of the tree, regions that differ in a number only as one. A row that is shown has its
 /// parents shown.
 struct chosen_tree {
   std::vector<folded_row> rows;
-  std::vector<bool> shown, last;  // last: no sibling below it is shown
-  hidden_rows filtered, cut;
+  std::vector<bool> shown, last;   // last: no sibling below it is shown
+  hidden_rows filtered, cut, all;  // all: rows of the tree, those that are cut too
+  tree_work flops, bytes;
   bool any_open = false, any_folded = false;  // of those that are shown
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan) {
     const tree_order order = plan.options.order;
-    std::vector<tree_row> all = kprof::call_tree(p, plan.by.has(group_key::thread), order);
-    if (plan.filter.active()) keep_matching(all, plan.filter);
-    if (plan.options.top > 0) rows = fold_siblings(all, order);
+    std::vector<tree_row> found = kprof::call_tree(p, plan.by.has(group_key::thread), order);
+    if (plan.filter.active()) keep_matching(found, plan.filter);
+    if (plan.options.top > 0) rows = fold_siblings(found, order);
     else
-      for (tree_row& row : all) {
+      for (tree_row& row : found) {
         const double ns = row.total_ns, device_ns = row.device_total_ns;
-        rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns});
+        const std::uint32_t node = row.node;
+        rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns, {node}});
       }
+    for (const folded_row& f : rows) {
+      all.add(f.row);
+      if (f.row.parent != scope_node::none) continue;
+      flops.add(f.row, f.row.flops, f.row.flops_per_s, plan.device);
+      bytes.add(f.row, f.row.bytes, f.row.bytes_per_s, plan.device);
+    }
     shown.assign(rows.size(), true);
     last.assign(rows.size(), false);
     if (plan.options.top > 0) keep_largest(plan.options.top);
@@ -55,26 +94,26 @@ struct chosen_tree {
 
  private:
   /// Leaves what matches, and what is around and inside it.
-  void keep_matching(std::vector<tree_row>& all, const name_filter& wanted) {
-    std::vector<bool> kept(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool inside = all[i].parent != scope_node::none && kept[all[i].parent];
-      kept[i] = inside ||
-                (all[i].kind != scope_kind::root && wanted.matches(all[i].name, all[i].parameters));
+  void keep_matching(std::vector<tree_row>& found, const name_filter& wanted) {
+    std::vector<bool> kept(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const bool inside = found[i].parent != scope_node::none && kept[found[i].parent];
+      kept[i] = inside || (found[i].kind != scope_kind::root &&
+                           wanted.matches(found[i].name, found[i].parameters));
     }
-    for (std::size_t i = all.size(); i-- > 0;) {
-      if (kept[i] && all[i].parent != scope_node::none) kept[all[i].parent] = true;
-      if (!kept[i]) filtered.add(all[i]);
+    for (std::size_t i = found.size(); i-- > 0;) {
+      if (kept[i] && found[i].parent != scope_node::none) kept[found[i].parent] = true;
+      if (!kept[i]) filtered.add(found[i]);
     }
     std::vector<tree_row> left;
-    std::vector<std::uint32_t> place(all.size(), scope_node::none);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<std::uint32_t> place(found.size(), scope_node::none);
+    for (std::size_t i = 0; i < found.size(); ++i) {
       if (!kept[i]) continue;
       place[i] = static_cast<std::uint32_t>(left.size());
-      if (all[i].parent != scope_node::none) all[i].parent = place[all[i].parent];
-      left.push_back(std::move(all[i]));
+      if (found[i].parent != scope_node::none) found[i].parent = place[found[i].parent];
+      left.push_back(std::move(found[i]));
     }
-    all = std::move(left);
+    found = std::move(left);
   }
 
   void keep_largest(std::size_t top) {

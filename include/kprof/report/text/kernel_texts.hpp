@@ -81,11 +81,7 @@ class kernel_texts {
  private:
   /// Without spaces that nobody sees, at the ends and behind others.
   [[gnu::cold]] std::string printed(const std::string& text) const {
-    std::string seen;
-    for (const char c : printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_))
-      if (c != ' ' || (!seen.empty() && seen.back() != ' ')) seen += c;
-    if (!seen.empty() && seen.back() == ' ') seen.pop_back();
-    return seen;
+    return seen_spaces(printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_));
   }
   [[gnu::cold]] std::string_view mark() const noexcept { return ascii_ ? "..." : "\u2026"; }
 

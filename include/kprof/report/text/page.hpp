@@ -55,6 +55,15 @@ inline std::string printable_ends(std::string_view text, std::size_t width, bool
   return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
 }
 
+/// Text without spaces at its ends and behind others, which nobody sees.
+[[gnu::cold]] inline std::string seen_spaces(std::string_view text) {
+  std::string seen;
+  for (const char c : text)
+    if (c != ' ' || (!seen.empty() && seen.back() != ' ')) seen += c;
+  if (!seen.empty() && seen.back() == ' ') seen.pop_back();
+  return seen;
+}
+
 /// The begin of printable text, so many columns of it.
 inline std::string_view first_columns(std::string_view text, std::size_t width) noexcept {
   std::size_t used = 0, size = 0;

@@ -77,20 +77,32 @@ class row_describer {
     std::erase_if(parts, [&](const parameter_part& part) {
       if (op == nullptr || part.place >= op->fields.size()) return false;
       const std::string& name = op->fields[part.place].name;
-      return (pass_apart_ && name == "pass" && n.work.pass != pass_kind::unknown) ||
+      return (name == "pass" && n.work.pass != pass_kind::unknown) ||
              (name == "type" && n.work.type != dtype::unknown);
     });
+    if (!pass_apart_ && n.work.pass != pass_kind::unknown && n.work.pass != pass_kind::fprop)
+      parts.push_back({pass_place, pass_name(n.work.pass)});
     if (n.work.type != dtype::unknown && !plan_.one_type)
       parts.push_back({type_place, dtype_name(n.work.type)});
     return parts;
   }
 
- private:
+  /// Of several: what they share, with the ranges of their numbers. Where that is nothing, how many
+  /// there are.
+  part_list parts_of_sets(const std::vector<std::uint32_t>& sets) const {
+    if (sets.size() == 1) return parts_of(p_.nodes[sets[0]]);
+    part_list out = ranges_of(sets);
+    if (out.empty()) out.push_back({sets_place, format_count(sets.size()) + " sets"});
+    return out;
+  }
+
   // Places of parts that are no fields.
   static constexpr std::uint32_t invalid_place = ~std::uint32_t{0} - 1,
                                  sets_place = invalid_place - 1, type_place = sets_place - 1,
+                                 pass_place = type_place - 1,
                                  first_key_place = std::uint32_t{1} << 20U;
 
+ private:
   static void append(part_list& out, part_list more) {
     for (parameter_part& part : more) out.push_back(std::move(part));
   }

@@ -6,12 +6,14 @@
 // under them what is not shown and why a number is missing. Included by the text report.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/kernel_name.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/concerned_names.hpp>
 #include <kprof/report/text/first_calls.hpp>
 #include <kprof/report/text/hidden_rows.hpp>
+#include <kprof/report/text/kernel_texts.hpp>
 #include <kprof/report/text/lines.hpp>
 #include <kprof/report/text/operator_grid.hpp>
 #include <kprof/report/text/operator_groups.hpp>
@@ -72,7 +74,11 @@ namespace detail {
               });
 }
 
-/// Work that no operator accounts for, and the names of what took the most time.
+// columns of a kernel's name in a list
+inline constexpr std::size_t longest_listed = 40;
+
+/// Work that no operator accounts for, and the names of what took the most time: as in the table of
+/// kernels, no two the same.
 [[gnu::cold]] inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   const work_outside rest = outside_operators(p);
   if (rest.all.runs() == 0) return;
@@ -83,12 +89,22 @@ namespace detail {
     text += "; of these, launch not seen: " + runs_of(rest.unknown) + ", device " +
             out.time(rest.unknown.ns);
   out.paragraph("", text, 2);
-  std::vector<std::string> names, notes;
+  std::vector<std::string> wholes, notes;
+  for (const std::string& kernel : p.device.kernels) wholes.push_back(kernel_name(kernel));
+  for (const named_work& work : rest.names) wholes.push_back(work.name);
+  std::sort(wholes.begin(), wholes.end());
+  wholes.erase(std::unique(wholes.begin(), wholes.end()), wholes.end());
+  const std::vector<std::vector<std::string>> texts =
+      kernel_texts(wholes, out.ascii()).at_width(longest_listed);
   for (const named_work& work : rest.names) {
-    names.push_back(short_kernel_name(work.name));
-    notes.push_back(' ' + out.time(work.sum.ns) + " (" + format_count(work.sum.runs()) + ')');
+    const auto at = std::lower_bound(wholes.begin(), wholes.end(), work.name) - wholes.begin();
+    std::string name;  // one that takes several lines is not to be cut by list()
+    for (const std::string& line : texts[static_cast<std::size_t>(at)])
+      name += line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    notes.push_back(name + ' ' + out.time(work.sum.ns) + " (" + format_count(work.sum.runs()) +
+                    ')');
   }
-  out.list("outside any operator, by name: ", names, notes);
+  out.list("outside any operator, by name: ", std::vector<std::string>(notes.size()), notes);
 }
 
 [[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {

@@ -2,12 +2,13 @@
 #ifndef KPROF_REPORT_TEXT_TELLING_LINES_HPP
 #define KPROF_REPORT_TEXT_TELLING_LINES_HPP
 
-// The texts of an operator's rows in a column of some width, so that no two rows read the same.
-// Included by the tables of the text report. Pure.
+// The texts of rows in a column of some width, so that no two rows read the same. Included by the
+// tables and the call tree of the text report. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/row_texts.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/report/text/page.hpp>
 
 #include <algorithm>
@@ -26,31 +27,38 @@ struct described_row {
   part_list parts;
   std::string beside;
   std::uint64_t key = 0;
+  std::string lead{}, tail{};  // around the parts, the tail printable; they are left out last
+  std::size_t indent = 0;      // columns of the width that something else takes
 };
 
 class telling_lines {
  public:
-  /// The rows of one operator: what the parts of two of them have in common need not be shown.
+  /// Rows of one operator, or rows whose `lead` names it: what the parts of all of them have in
+  /// common need not be shown.
   [[gnu::cold]] telling_lines(std::vector<described_row> rows, bool ascii)
       : rows_(std::move(rows)), ascii_(ascii) {
-    for (described_row& row : rows_)
-      for (parameter_part& part : row.parts)
-        part.text = printable(ascii ? ascii_notation(part.text) : part.text, longest_text, ascii);
+    for (described_row& row : rows_) {
+      for (parameter_part& part : row.parts) part.text = printed(part.text);
+      row.lead = printed(row.lead);
+      row.tail = ascii ? ascii_notation(row.tail) : row.tail;
+    }
     std::vector<std::string> texts;
-    for (const described_row& row : rows_) texts.push_back(beside(row, joined(row.parts)));
+    for (const described_row& row : rows_) texts.push_back(beside(row, whole(row)));
     const std::vector<bool> equal = ambiguous(texts);
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
-    for (const described_row& row : rows_) count_values(row.parts);
+    for (const described_row& row : rows_) count_values(row);
   }
 
   /// Columns that the longest row takes in one line.
-  std::size_t natural() const noexcept {
+  std::size_t natural() const {
     std::size_t widest = 0;
-    for (const described_row& row : rows_)
-      widest = std::max(widest, display_width(joined(row.parts)));
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      widest = std::max(widest, rows_[i].indent + natural(i));
     return widest;
   }
+  /// Columns that a row takes beside its indent.
+  std::size_t natural(std::size_t row) const { return display_width(whole(rows_[row])); }
 
   /// The lines of each row. A row that is too long for one leaves out what tells least; where it
   /// would then read like another, it takes more lines.
@@ -58,14 +66,15 @@ class telling_lines {
     std::vector<std::vector<std::string>> lines;
     std::vector<std::string> texts;
     for (const described_row& row : rows_) {
-      std::string text = joined(row.parts);
-      if (display_width(text) > width) text = shortened(row.parts, width);
+      std::string text = whole(row);
+      const std::size_t room = room_of(row, width);
+      if (display_width(text) > room) text = shortened(row, room);
       texts.push_back(beside(row, text));
       lines.push_back({std::move(text)});
     }
     const std::vector<bool> equal = ambiguous(texts);
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (equal[i]) lines[i] = wrapped(joined(rows_[i].parts), width);
+      if (equal[i]) lines[i] = wrapped(whole(rows_[i]), room_of(rows_[i], width));
     return lines;
   }
 
@@ -75,39 +84,51 @@ class telling_lines {
   static std::string beside(const described_row& row, const std::string& text) {
     return text + '\n' + row.beside;
   }
+  static std::string whole(const described_row& row) {
+    return row.lead + joined(row.parts) + row.tail;
+  }
+  static std::size_t room_of(const described_row& row, std::size_t width) noexcept {
+    return width - std::min(width, row.indent);
+  }
+  std::string printed(const std::string& text) const {
+    return seen_spaces(printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_));
+  }
 
-  void count_values(const part_list& parts) {
-    for (const parameter_part& part : parts) {
-      auto at = std::find_if(values_.begin(), values_.end(),
-                             [&](const values_of_place& v) { return v.place == part.place; });
-      if (at == values_.end()) at = values_.insert(at, {part.place, {}});
+  void count_values(const described_row& row) {
+    for (const parameter_part& part : row.parts) {
+      auto at = std::find_if(values_.begin(), values_.end(), [&](const values_of_place& v) {
+        return v.place == part.place && v.lead == row.lead;
+      });
+      if (at == values_.end()) at = values_.insert(at, {part.place, row.lead, {}});
       if (std::find(at->texts.begin(), at->texts.end(), part.text) == at->texts.end() &&
           at->texts.size() < enough_values)
         at->texts.push_back(part.text);
     }
   }
-  std::size_t telling(std::uint32_t place) const noexcept {
+  std::size_t telling(const described_row& row, std::uint32_t place) const noexcept {
     for (const values_of_place& v : values_)
-      if (v.place == place) return place == key_place ? enough_values + 1 : v.texts.size();
+      if (v.place == place && v.lead == row.lead)
+        return place == key_place ? enough_values + 1 : v.texts.size();
     return 0;
   }
 
   /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
-  std::string shortened(const part_list& parts, std::size_t width) const {
-    std::vector<std::size_t> order(parts.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const std::size_t x = telling(parts[a].place), y = telling(parts[b].place);
-      return x != y ? x < y : a > b;
-    });
+  std::string shortened(const described_row& row, std::size_t width) const {
+    const part_list& parts = row.parts;
+    std::vector<std::size_t> values;
+    for (const parameter_part& part : parts) values.push_back(telling(row, part.place));
+    const std::vector<std::uint32_t> order =
+        sorted_order(parts.size(), [&](std::uint32_t a, std::uint32_t b) {
+          return values[a] != values[b] ? values[a] < values[b] : a > b;
+        });
     std::vector<bool> left_out(parts.size());
-    for (const std::size_t next : order) {
-      if (static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)) == 1) break;
-      left_out[next] = true;
-      std::string text = with_gaps(parts, left_out);
+    std::string text = whole(row);
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+      left_out[order[i]] = true;
+      text = row.lead + with_gaps(parts, left_out) + row.tail;
       if (display_width(text) <= width) return text;
     }
-    return cut_in_the_middle(with_gaps(parts, left_out), width);
+    return cut_in_the_middle(text, width);
   }
 
   std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
@@ -158,6 +179,7 @@ class telling_lines {
   static constexpr std::size_t enough_values = 64;
   struct values_of_place {
     std::uint32_t place = 0;
+    std::string lead;
     std::vector<std::string> texts;
   };
 

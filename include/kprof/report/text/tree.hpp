@@ -16,6 +16,7 @@
 #include <kprof/report/text/lines.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/tree_labels.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,44 +28,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-/// The lines that lead to a row; for a row too deep to draw, how deep it is.
-[[gnu::cold]] inline std::string tree_lines(const chosen_tree& tree, std::size_t at,
-                                            std::size_t page_width, bool ascii) {
-  const std::size_t depth = tree.rows[at].row.depth;
-  if (depth == 0) return {};
-  const char* branch =
-      tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
-  if (3 * depth > page_width * 2 / 5)
-    return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
-  std::vector<bool> ends;
-  for (std::uint32_t up = tree.rows[at].row.parent;
-       up != scope_node::none && tree.rows[up].row.depth > 0; up = tree.rows[up].row.parent)
-    ends.push_back(tree.last[up]);
-  std::string lines;
-  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : ascii ? "|  " : "\u2502  ";
-  return lines + branch;
-}
-
-[[gnu::cold]] inline std::string tree_label(const folded_row& folded, const profile& p,
-                                            bool ascii) {
-  const tree_row& row = folded.row;
-  if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
-  // the range of a folded row
-  const auto ascii_if = [&](std::string text) {
-    for (std::size_t at = 0;
-         ascii && folded.rows > 1 && (at = text.find("\u2026", at)) != std::string::npos;)
-      text.replace(at, 3, "...");
-    return text;
-  };
-  const std::string name = row.name.empty() ? "(no name)" : ascii_if(row.name);
-  const std::string times =
-      folded.siblings > 1 ? (ascii ? " x" : " \u00D7") + format_count(folded.siblings) : "";
-  if (row.kind != scope_kind::op) return name + times;
-  const std::string parameters = row.merged ? "not kept" : ascii_if(row.parameters);
-  if (!row.invalid) return name + '(' + parameters + ')';
-  return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
-}
 
 /// A column of the tree beside the scopes.
 struct tree_column {
@@ -93,6 +56,12 @@ inline constexpr tree_column tree_columns[] = {
   return f.known() ? number_cell(as, tera ? f.value * 1e-3 : f.value, out) : "n/a";
 }
 
+/// The number of work that a column shows.
+[[gnu::cold]] inline const figure& work_of(std::string_view header, const tree_row& row) {
+  return header == "GFLOP/s" ? row.flops_per_s : header == "GB/s" ? row.bytes_per_s : row.flops;
+}
+
+/// `folded.rows` is 0: it is a sum of rows.
 [[gnu::cold]] inline std::string tree_cell(const tree_column& c, const folded_row& folded,
                                            const page& out, bool device, bool tera) {
   const tree_row& row = folded.row;
@@ -107,31 +76,10 @@ inline constexpr tree_column tree_columns[] = {
   if (header == "each") return each_cell(folded, out, device);
   if (header == "self") return thread ? "" : out.time(row.self_ns);
   if (header == "mean")
-    return thread                 ? ""
-           : row.timed_calls == 0 ? "n/a"
+    return thread || folded.rows == 0 ? ""
+           : row.timed_calls == 0     ? "n/a"
                                   : out.time(row.calls_ns / static_cast<double>(row.timed_calls));
-  return work_cell(header == "GFLOP/s" ? row.flops_per_s
-                   : header == "GB/s"  ? row.bytes_per_s
-                                       : row.flops,
-                   c.as, tera, out);
-}
-
-/// The page width at which no label is cut. A wider page has more of the lines that lead to deep
-/// rows, so that it is approached from below. `others`: the width of all other columns.
-[[gnu::cold]] inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p,
-                                                  const page& out, std::size_t others) {
-  for (std::size_t width = out.width();;) {
-    std::size_t wanted = 0;
-    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
-      if (!tree.shown[i]) continue;
-      const std::string label =
-          tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p, out.ascii());
-      wanted =
-          std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
-    }
-    if (wanted <= width || wanted > widest_page) return std::max(wanted, width);
-    width = wanted;
-  }
+  return work_cell(work_of(header, row), c.as, tera, out);
 }
 
 [[gnu::cold]] inline std::string tree_title(const page& out, const text_plan& plan,
@@ -144,6 +92,7 @@ inline constexpr tree_column tree_columns[] = {
     title += "device is that of a scope and all below it, dev share of " +
              out.time(plan.all_device_ns) + " of device time, ";
   title += share;
+  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   if (tree.any_folded)
     title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
              ": so many regions that differ in a number, as one row";
@@ -164,35 +113,42 @@ inline constexpr tree_column tree_columns[] = {
                 2);
 }
 
+/// A line below the tree: the sum of several rows.
+struct tree_sum {
+  std::string name;
+  tree_row sum;
+  bool inside = false;  // stands with the rows
+};
+
 /// The tree laid out on a page.
 class tree_grid {
  public:
   [[gnu::cold]] tree_grid(const page& out, const profile& p, const text_plan& plan,
-                          const chosen_tree& tree)
-      : out_(out), p_(p), tree_(tree) {
-    cells_.columns.push_back({.header = "scope", .right = false});
+                          const chosen_tree& tree, std::vector<tree_sum> sums)
+      : out_(out), tree_(tree), labels_(out, p, plan, tree), sums_(std::move(sums)) {
+    cells_.columns.push_back({.header = "scope", .right = false, .is_printable = true});
     ranks_.push_back(0);
     for (std::size_t i = 0; i < tree.rows.size(); ++i)
-      if (tree.shown[i])
-        cells_.rows.push_back({tree_lines(tree, i, out.width(), out.ascii()) +
-                               tree_label(tree.rows[i], p, out.ascii())});
+      if (tree.shown[i]) cells_.rows.emplace_back(1);
+    for (const tree_sum& sum : sums_) cells_.rows.push_back({sum.name});
     for (const tree_column& c : tree_columns) add(c, plan.device);
   }
 
-  bool empty() const noexcept { return cells_.rows.empty(); }
-
   [[gnu::cold]] void print(page& out) {
     cells_.measure(out);
+    cells_.columns[0].natural = std::max(cells_.columns[0].natural, labels_.natural());
     const std::size_t others = cells_.whole_width() - cells_.columns[0].natural;
     std::vector<std::string> left_out;
     drop_until(std::max<std::size_t>(16, out.width() * 2 / 5), 3, left_out);
     drop_until(10, 2, left_out);
+    cells_.lay_out(out.width());
+    put_labels();
     cells_.print(out);
     out.space();
     if (!left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
     if (const auto cut = cells_.cut(); !cut.empty())
-      print_cut(out, cut, whole_tree_width(tree_, p_, out, others));
+      print_cut(out, cut, labels_.whole_page(out.width(), others));
   }
 
  private:
@@ -204,19 +160,19 @@ class tree_grid {
     const bool work = c.as == look::rate || c.as == look::si;
     double most = 0;
     for (std::size_t i = 0; i < tree_.rows.size(); ++i) {
-      const tree_row& row = tree_.rows[i].row;
-      const figure f = name == "GFLOP/s" ? row.flops_per_s
-                       : name == "GB/s"  ? row.bytes_per_s
-                                         : row.flops;
+      const figure& f = work_of(name, tree_.rows[i].row);
       if (tree_.shown[i] && f.known()) most = std::max(most, f.value);
     }
     if (work && !(most > 0)) return;
     const bool tera = c.as == look::rate && most >= least_tera;
     cells_.columns.push_back({.header = tera ? 'T' + std::string(name.substr(1)) : c.header});
     ranks_.push_back(rank);
-    for (std::size_t i = 0, line = 0; i < tree_.rows.size(); ++i)
+    std::size_t line = 0;
+    for (std::size_t i = 0; i < tree_.rows.size(); ++i)
       if (tree_.shown[i])
         cells_.rows[line++].push_back(tree_cell(c, tree_.rows[i], out_, device, tera));
+    for (const tree_sum& sum : sums_)
+      cells_.rows[line++].push_back(tree_cell(c, {.row = sum.sum, .rows = 0}, out_, device, tera));
     if (c.as == look::rate) cells_.align_points(cells_.columns.size() - 1);
   }
 
@@ -231,9 +187,32 @@ class tree_grid {
     }
   }
 
+  /// Puts the names into their column, with more lines for rows that take more, and looks of the
+  /// sums.
+  [[gnu::cold]] void put_labels() {
+    std::vector<std::vector<std::string>> rows;
+    std::vector<row_look> looks;
+    const auto labels = labels_.at_width(cells_.columns[0].width);
+    for (std::size_t i = 0; i < cells_.rows.size(); ++i) {
+      rows.push_back(std::move(cells_.rows[i]));
+      if (i < labels.size()) rows.back()[0] = labels[i][0];
+      for (std::size_t more = 1; i < labels.size() && more < labels[i].size(); ++more)
+        rows.emplace_back(cells_.columns.size())[0] = labels[i][more];
+      looks.resize(rows.size());
+      if (i < labels.size()) continue;
+      const std::size_t sum = i - labels.size();
+      const bool inside = sums_[sum].inside, after_rows = sum == 0 || sums_[sum - 1].inside;
+      looks.back() = {.rule_before = !inside && after_rows,
+                      .style = inside ? line_style::dim : line_style::plain};
+    }
+    cells_.rows = std::move(rows);
+    cells_.looks = std::move(looks);
+  }
+
   const page& out_;
-  const profile& p_;
   const chosen_tree& tree_;
+  tree_labels labels_;
+  std::vector<tree_sum> sums_;
   grid cells_;
   std::vector<unsigned> ranks_;  // by column
 };
@@ -257,17 +236,53 @@ class tree_grid {
                 });
 }
 
+/// Numbers of the rows that `hidden` counts: their own times, in which nothing counts twice.
+[[gnu::cold]] inline tree_sum sum_of(std::string name, const hidden_rows& hidden,
+                                     const text_plan& plan) {
+  tree_sum out{std::move(name), {}};
+  out.sum.calls = hidden.calls;
+  out.sum.self_ns = out.sum.total_ns = hidden.self_ns;
+  out.sum.total_share = share_of(hidden.self_ns, plan.all_self_ns);
+  out.sum.device_total_ns = hidden.device_ns;
+  out.sum.device_share = share_of(hidden.device_ns, plan.all_device_ns);
+  out.sum.flops = out.sum.flops_per_s = out.sum.bytes_per_s = {0, absence::no_operator};
+  return out;
+}
+
+[[gnu::cold]] inline std::vector<tree_sum> tree_sums(const page& out, const text_plan& plan,
+                                                     const chosen_tree& tree) {
+  std::vector<tree_sum> sums;
+  if (tree.cut.rows > 0) {
+    const std::string name = (out.ascii() ? "... " : "\u2026 ") +
+                             counted(tree.cut.rows, "more row", "more rows") +
+                             " (top=" + std::to_string(plan.options.top) + ')';
+    sums.push_back(sum_of(name, tree.cut, plan));
+    sums.back().inside = true;
+  }
+  const bool filtered = tree.filtered.rows > 0;
+  sums.push_back(sum_of(filtered ? "scopes that match" : "all scopes", tree.all, plan));
+  if (!filtered) {
+    sums.back().sum.flops = tree.flops.value();
+    sums.back().sum.flops_per_s = tree.flops.per_s();
+    sums.back().sum.bytes_per_s = tree.bytes.per_s();
+  } else {
+    sums.push_back(sum_of("filtered out " + filtered_by(out, plan), tree.filtered, plan));
+  }
+  return sums;
+}
+
 [[gnu::cold]] inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
   out.paragraph("", tree_title(out, plan, tree), 2, line_style::bold);
   out.space();
-  tree_grid table(out, p, plan, tree);
-  if (table.empty()) out.line("no scope matches the filter");
-  else table.print(out);
+  if (tree.rows.empty()) {
+    out.line("no scope matches the filter");
+    tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  } else {
+    tree_grid(out, p, plan, tree, tree_sums(out, plan, tree)).print(out);
+  }
   if (!plan.options.table) print_tree_absences(out, tree);
-  tree.cut.print(out, "more rows", cut_by(plan, plan.device ? "by device" : "by total"), plan);
-  tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
   print_outside_scopes(out, p, plan);
 }
 
