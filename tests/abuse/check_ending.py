@@ -105,6 +105,14 @@ def ended_by_signal(program):
     check(f"in a system call: status {status}", status == -signal.SIGTERM)
     check("in a system call: report", is_whole(out), out + err)
 
+    # A program that ends by itself meanwhile does not end with a status of its own.
+    for _ in range(10):
+        run = start(program, "waits_once")
+        os.kill(run.pid, signal.SIGTERM)
+        status, out, err = finish(run)
+        check(f"in a wait that ends: status {status}", status == -signal.SIGTERM)
+        check("in a wait that ends: report", is_whole(out), out + err)
+
     for settings in ("report,signals=off", "on"):
         run = start(program, "waits", KPROF=settings)
         os.kill(run.pid, signal.SIGTERM)
@@ -178,6 +186,10 @@ def programs_own_signals(program):
     status, out, err = finish(run)
     check(f"a forked child dies of the signal: status {status}", status == 0)
     check("forks: one report, the parent's", out.count("Operators, sorted") == 1, out)
+    run = start(program, "clones")
+    status, out, err = finish(run)
+    check(f"a child of clone() ends: status {status}", status == 0)
+    check("clones: a child does not write its parent's report", out + err == "", out + err)
 
 
 def other_ends(program):

@@ -4,6 +4,7 @@
 #include <kprof/kprof.hpp>
 
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +133,17 @@ int main(int argc, char** argv) {
     char c = 0;
     static_cast<void>(read(STDIN_FILENO, &c, 1));
     return 9;
+  }
+  if (way == "waits_once") {  // a system call that a signal ends
+    pause();
+    std::quick_exit(9);
+  }
+  if (way == "clones") {  // without the handlers of fork()
+    const long child = syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    if (child == 0) std::exit(0);
+    int how = 0;
+    waitpid(static_cast<pid_t>(child), &how, 0);
+    _exit(how == 0 ? 0 : 1);
   }
   wait_for_ever();
 }

@@ -13,6 +13,10 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Set in the child of a fork by a signal's handler that has interrupted kprof: its locks and what
+/// they guard are in the middle of something. Such a process takes none of them and has no profile.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> recorder_is_lost{false};
+
 /// The child of a fork, until it has started over.
 struct KPROF_DETAIL_LOCAL forked_child {
   std::atomic<bool> pending{false};

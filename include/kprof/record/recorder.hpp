@@ -74,7 +74,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
   /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
-    const bool joined = attempt([this] { restart_in_child(), join(); });
+    const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
     if (!joined || this_log == &empty_log) {
       const bool is_scope = lost == &log_counts::dropped;
       (is_scope ? counts_.dropped : counts_.launches_lost).fetch_add(1, std::memory_order_relaxed);
@@ -244,14 +244,13 @@ class KPROF_DETAIL_LOCAL recorder {
   void timed(Fold fold) {
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
     fold();
-    counts_.folding_ns.fetch_add(nanoseconds_of(CLOCK_MONOTONIC) - before,
-                                 std::memory_order_relaxed);
+    counts_.folding_ns += nanoseconds_of(CLOCK_MONOTONIC) - before;
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
   Result with_own_log(Use use, Result without_memory = {}) noexcept {
     Result out{};
-    if (this_log == &empty_log || inside_kprof) return out;
+    if (this_log == &empty_log || inside_kprof || recorder_is_lost) return out;
     const mark_inside_kprof mark;
     const bool had_memory = attempt([&] {
       restart_in_child();
@@ -303,6 +302,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// of them but the last, in which sanitizers end the thread for themselves. What comes later is
   /// dropped.
   void end_thread(thread_log& log) noexcept {
+    if (recorder_is_lost) return;
     if (++log.end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
         pthread_setspecific(thread_end_, &log) == 0)
       return;

@@ -180,6 +180,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   static bool prepare(site& where, std::size_t record) noexcept {
     // a guard in an allocator that kprof itself is calling
     if (inside_kprof) return own_recorder->drop_inside();
+    if (recorder_is_lost) return own_recorder->drop();
     const mark_inside_kprof mark;
     if (!own_recorder->number(where)) return own_recorder->drop();
     return has_room(*this_log, record) || make_room(record);

@@ -103,7 +103,7 @@ class KPROF_DETAIL_LOCAL device_session {
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
   /// after 5 s if another thread is waiting for a device that never finishes.
   void end() {
-    if (abandoned_) return;
+    if (abandoned_ || recorder_is_lost) return;
     if (const auto lock = lock_within(5000, control_); lock && collecting_)
       finish(owner_.collector->end);
   }

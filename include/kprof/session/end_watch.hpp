@@ -86,6 +86,15 @@ class KPROF_DETAIL_LOCAL end_watch {
     while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
   }
 
+  /// For a thread in exit(): where a signal ends the process already, leaves that to it, and so
+  /// does not end the process with another status. A signal interrupts waits, and a program may
+  /// return from main() because of that.
+  static void leave_end_to_signal() noexcept {
+    constexpr timespec pause{0, 1'000'000};
+    const hold_cancellation hold;
+    while (is_watching() && asked.is_asked) nanosleep(&pause, nullptr);
+  }
+
  private:
   /// How long writing may take: a device or a pipe may never answer.
   static constexpr int longest_seconds = 30;

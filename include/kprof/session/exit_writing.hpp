@@ -8,6 +8,9 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/this_thread.hpp>
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <mutex>
 
 KPROF_DETAIL_BEGIN
@@ -16,9 +19,11 @@ namespace detail {
 class exit_writing {
  public:
   /// Calls write() unless it has been called, then end(signal) where a signal ends the program. A
-  /// process that the signal spares writes again at its end.
+  /// process that the signal spares writes again at its end. Does nothing in a child of vfork(),
+  /// which has its parent's memory, nor in one of clone(), which has its parent's profile.
   template <class Write>
   void run(int signal, void (*end)(int) noexcept, Write write) {
+    if (process_ != getpid()) return;
     const mark_inside_kprof mark;  // so that a handler that calls exit() meanwhile does not wait
     const std::lock_guard turn(mutex_);
     if (!has_written_) write();
@@ -29,12 +34,14 @@ class exit_writing {
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
   void in_child() {
+    process_ = getpid();
     has_written_ = false;
     mutex_.unlock();
   }
 
  private:
-  std::mutex mutex_;  // guards has_written_; locked before the session's
+  pid_t process_ = getpid();  // whose outputs they are
+  std::mutex mutex_;          // guards has_written_; locked before the session's
   bool has_written_ = false;
 };
 

@@ -23,6 +23,10 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+KPROF_DETAIL_LOCAL inline bool is_stream_of_own_session(int descriptor, bool for_program) noexcept {
+  return session_state::own_session->streams.has(descriptor, for_program);
+}
+
 /// The session of this module, if it is the owner, as all modules call it.
 KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noexcept {
   using own = session_state;
@@ -37,11 +41,54 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
       [](bool timeline) { return own::own_session->snapshot(timeline); },
       [] { return own::own_session->report_settings(); },
       [](const profile& run) { own::own_session->reported(run); },
-      [](int descriptor, bool for_program) noexcept {
-        return own::own_session->streams.has(descriptor, for_program);
-      },
+      &is_stream_of_own_session,
   };
   return table;
+}
+
+/// What modules call in a process without a recorder to rely on: none of it takes a lock.
+KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noexcept {
+  static constexpr const char* why =
+      "this process was forked by a signal's handler that had interrupted kprof, and has no "
+      "profile";
+  static constexpr owner_functions table{
+      session_build,
+      [] {},
+      [](const settings&) { return status{why}; },
+      [] { return status{why}; },
+      [] {},
+      [] {},
+      [] {},
+      [](bool) {
+        profile out;
+        out.state = why;
+        return out;
+      },
+      [] { return report_options{}; },
+      [](const profile&) {},
+      &is_stream_of_own_session,
+  };
+  return table;
+}
+
+// A signal's handler may fork while its thread is inside kprof and has some of the locks: then
+// waiting for them would last for ever.
+KPROF_DETAIL_LOCAL inline bool can_be_forked() noexcept {
+  return !inside_kprof && !recorder_is_lost;
+}
+KPROF_DETAIL_LOCAL inline void before_fork() {
+  if (can_be_forked()) session_state::own_session->before_fork();
+}
+KPROF_DETAIL_LOCAL inline void after_fork() {
+  if (can_be_forked()) session_state::own_session->after_fork();
+}
+KPROF_DETAIL_LOCAL inline void in_child() {
+  end_watch::in_child();
+  if (can_be_forked()) return session_state::own_session->in_child();
+  recorder_is_lost = true;
+  hub_record& hub = the_hub();
+  store(hub.session, static_cast<const void*>(&functions_of_lost_session()));
+  store(hub.detach, session_state::own_session->previous_detach_);
 }
 
 /// The session of the process, made now if there is none; nullptr and the reason when another
@@ -65,9 +112,7 @@ KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) 
         keep_loaded();
         made->previous_detach_ =
             __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
-        pthread_atfork([] { session_state::own_session->before_fork(); },
-                       [] { session_state::own_session->after_fork(); },
-                       [] { session_state::own_session->in_child(); });
+        pthread_atfork(&before_fork, &after_fork, &in_child);
       } else {
         session_state::own(nullptr);
         delete made;

@@ -197,7 +197,6 @@ class KPROF_DETAIL_LOCAL session_state {
     environment_.in_child();
     mutex_.unlock();
     exit_writing_.in_child();
-    end_watch::in_child();
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;  // in the owner
@@ -303,12 +302,13 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   static void write_outputs_at_exit() {
-    if (!inside_kprof) write_outputs(0, nullptr);  // else a handler that calls exit() would hang
+    if (inside_kprof || recorder_is_lost) return;  // a handler that calls exit() would hang
+    end_watch::leave_end_to_signal();
+    write_outputs(0, nullptr);
   }
   static void write_outputs(int signal, void (*end)(int) noexcept) {
-    session_state& own = *own_session;
-    own.exit_writing_.run(signal, end, [signal, &own] {
-      if (!attempt([signal, &own] { own.write_profile(signal); }))
+    own_session->exit_writing_.run(signal, end, [signal] {
+      if (!attempt([signal] { own_session->write_profile(signal); }))
         tell({"nothing is written at the end: out of memory"});
     });
   }
