@@ -55,6 +55,7 @@ struct report_options {
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;
+  bool roofline = false;    ///< draw the rows under the roofs of the machine
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
   /// Bold, dim and coloured lines, by the escape sequences of terminals. Unset: where the report

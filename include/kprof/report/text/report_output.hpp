@@ -53,7 +53,9 @@ inline constexpr option report_option_table[] = {
     {.name = "sort",
      .form = "COLUMN",
      .meaning = "a column of the table of operators. Texts rise, numbers fall, `n/a` comes last. "
-                "Where it is empty: `device` where the run has work on a device, else `self`",
+                "Where it is empty: `lost` where ceilings of the machine are known, else `device` "
+                "where the "
+                "run has work on a device, else `self`",
      .validate = &check_sort_option,
      .store = &store_member<&report_options::sort>},
     by_option<report_options>(),
@@ -110,6 +112,11 @@ inline constexpr option report_option_table[] = {
      .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
                 "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
+    {.name = "roofline",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "draw the rows under the roofs of the machine: FLOP/s over FLOP/B",
+     .store = &store_member<&report_options::roofline>},
     {.name = "full_names",
      .kind = option_kind::flag,
      .fallback = "off",

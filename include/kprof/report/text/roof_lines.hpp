@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/names.hpp>
 #include <kprof/model/roofline.hpp>
+#include <kprof/model/roofline_chart.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/report/text/page.hpp>
@@ -21,13 +22,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-/// Whether an operator of the run says that it computes with that type.
-inline bool computes_with(const profile& p, dtype type) noexcept {
-  return std::any_of(p.nodes.begin(), p.nodes.end(), [&](const scope_node& n) {
-    return n.work.has_flops && n.work.flops > 0 && computed_in(n.work.type) == type;
-  });
-}
 
 /// "100 GFLOP/s a thread, 200 on 2".
 [[gnu::cold]] inline std::string rate_text(const rate_ceiling& r, const char* unit,

@@ -17,6 +17,7 @@
 #include <kprof/report/text/kernels.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/roof_lines.hpp>
+#include <kprof/report/text/roofline_picture.hpp>
 #include <kprof/report/text/table.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/tree.hpp>
@@ -88,6 +89,7 @@ inline bool has_scopes(const profile& p) noexcept {
     print_outside(page, p, plan);
   } else {
     if (options.table) print_table(page, p, plan);
+    if (options.roofline) print_roofline(page, p, plan);
     if (plan.tree) print_tree(page, p, plan);
   }
   if (plan.kernels) print_kernels(page, p, plan);
