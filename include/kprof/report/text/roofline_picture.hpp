@@ -57,13 +57,11 @@ class roofline_picture {
         y_(least_y(), most_y(), height),
         cells_(height, std::vector<std::string>(x_.cells, " ")),
         ascii_(out.ascii()) {
-    std::vector<const chart_roof*> roofs;
-    for (const chart_roof& r : chart.roofs) roofs.push_back(&r);
-    for (const chart_roof* r : roofs) draw(*r);
-    for (const chart_roof* r : roofs) label(*r);
+    for (const chart_roof& r : chart.roofs) draw(r);
     for (std::size_t i = std::min(chart.points.size(), letters.size()); i-- > 0;)
       cells_[y_.cell(chart.points[i].flops_per_s)][x_.cell(chart.points[i].flops_per_byte)] =
           letters[i];
+    for (const chart_roof& r : chart.roofs) label(r);
   }
 
   static constexpr std::string_view letters =
@@ -149,15 +147,23 @@ class roofline_picture {
       cell = x < ridge ? (ascii_ ? "/" : "\u2571") : (ascii_ ? "-" : "\u2500");
     }
   }
-  /// A roof's name at the right end of its flat part.
+  /// A roof's name at the right end of its flat part, or right above or below where a row or
+  /// another name is in its way.
   void label(const chart_roof& r) {
     const std::string text = ' ' + r.name + ' ' + format_si(r.flops_per_s, "FLOP/s");
-    std::vector<std::string>& row = cells_[y_.cell(r.flops_per_s)];
-    if (text.size() >= row.size()) return;
-    const std::size_t from = row.size() - text.size();
-    for (std::size_t i = from; i < row.size(); ++i)
-      if (row[i].size() == 1 && row[i].find_first_of(" -/") != 0) return;  // another roof's name
-    for (std::size_t i = 0; i < text.size(); ++i) row[from + i] = text[i];
+    if (text.size() >= x_.cells) return;
+    const std::size_t from = x_.cells - text.size(), flat = y_.cell(r.flops_per_s);
+    for (const std::size_t at : {flat, flat + 1, flat - 1}) {
+      if (at >= height) continue;
+      std::vector<std::string>& row = cells_[at];
+      const auto is_letter = [](const std::string& cell) {
+        return cell.size() == 1 && cell.find_first_of(" -/") != 0;
+      };
+      if (std::any_of(row.begin() + static_cast<std::ptrdiff_t>(from), row.end(), is_letter))
+        continue;
+      for (std::size_t i = 0; i < text.size(); ++i) row[from + i] = text[i];
+      return;
+    }
   }
 
   const roofline_chart& chart_;
