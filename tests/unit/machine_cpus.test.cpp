@@ -129,7 +129,9 @@ TEST_CASE("machine_cpus.threads_run_each_round_once") {
   round_threads threads({}, 3);
   REQUIRE(threads.size() == 3);
   std::vector<int> runs(3, 0);
-  const round_threads::work count = [&](unsigned t) { ++runs[t]; };
+  std::vector<int>* const to = &runs;
+  const round_threads::work count{
+      [](const void* of, unsigned t) { ++(**static_cast<std::vector<int>* const*>(of))[t]; }, &to};
   for (int i = 0; i < 20; ++i) {
     CHECK(threads.run(3, count).size() == 3);
     CHECK(threads.run(1, count).size() == 1);

@@ -29,7 +29,7 @@ struct processor_loops {
 
 #if defined(__x86_64__)
 /// The loops of a processor with these features.
-inline processor_loops loops_with(const x86_features& has) {
+[[gnu::cold]] inline processor_loops loops_with(const x86_features& has) {
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
   processor_loops found{{},
                         {x86_bytes_per_round, &read_sse2, &triad_sse2},

@@ -22,33 +22,57 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// One piece of work that is timed: `amount` rounds or passes on each thread.
+struct timed_work {
+  void (*rounds)(std::uint64_t amount) = nullptr;  // arithmetic; null: one of the two of `memory`
+  const memory_loop* loops = nullptr;
+  measuring_memory* memory = nullptr;
+  std::size_t bytes = 0;  // of each array
+  bool is_triad = false;  // else it reads
+  bool walks = false;     // to the next part of the thread's array, beyond the caches
+  double per_amount = 0;  // what one of `amount` counts
+  std::uint64_t amount = 1;
+
+  [[gnu::cold]] static void run(const void* of, unsigned thread) {
+    const timed_work& w = *static_cast<const timed_work*>(of);
+    if (w.rounds != nullptr) return w.rounds(w.amount);
+    std::byte* const a =
+        w.walks ? w.memory->next(thread, measuring_memory::walked_part) : w.memory->of(thread);
+    if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
+    else w.loops->read(a, w.bytes, w.amount);
+  }
+};
+
 class cpu_measurement {
  public:
-  cpu_measurement()
+  [[gnu::cold]] cpu_measurement()
       : machine_(find_usable_cpus()),
         loops_(find_loops()),
         threads_(machine_.cpus, machine_.threads()) {}
 
-  cpu_ceilings take() {
+  [[gnu::cold]] cpu_ceilings take() {
     result_.model = machine_.model;
     result_.threads = threads_.size();
-    if (threads_.size() == 0) {
-      result_.notes.push_back("nothing was measured: the system gave no thread");
-      return std::move(result_);
-    }
+    if (threads_.size() == 0) return without("nothing was measured: the system gave no thread");
     if (threads_.size() < machine_.threads())
-      result_.notes.push_back("the system gave " + std::to_string(threads_.size()) +
-                              " threads of " + std::to_string(machine_.threads()));
-    if (loops_.arithmetic.empty()) {
-      result_.notes.push_back("nothing was measured: kprof has no loops for this processor");
-      return std::move(result_);
-    }
+      note("the system gave " + std::to_string(threads_.size()) + " threads of " +
+           std::to_string(machine_.threads()));
+    if (loops_.arithmetic.empty())
+      return without("nothing was measured: kprof has no loops for this processor");
     warm_up();
-    if (loops_.clocks != nullptr)
-      result_.clock_hz = rate(1, loops_.clocks_per_round, [&](unsigned, std::uint64_t rounds) {
-                           loops_.clocks(rounds);
-                         }).first;
-    for (const arithmetic_loop& loop : loops_.arithmetic) measure(loop);
+    if (loops_.clocks != nullptr) {
+      timed_work w{.rounds = loops_.clocks, .per_amount = loops_.clocks_per_round};
+      rate_ceiling clock;
+      result_.clock_hz = rate(w, 1, clock);
+    }
+    result_.arithmetic.reserve(loops_.arithmetic.size());
+    for (const arithmetic_loop& loop : loops_.arithmetic) {
+      arithmetic_ceiling& found = result_.arithmetic.emplace_back();
+      found.type = loop.type;
+      found.instructions = loop.instructions;
+      found.operations =
+          with_one_and_all({.rounds = loop.run, .per_amount = loop.operations_per_round});
+    }
     if (loops_.memory.read != nullptr) measure_memory();
     return std::move(result_);
   }
@@ -58,132 +82,120 @@ class cpu_measurement {
   static constexpr unsigned wanted_rounds = 9, most_rounds = 60;
   static constexpr std::int64_t most_ns = 22'000'000;  // for a rate: there are about 26
 
+  [[gnu::cold]] void note(std::string what) { result_.notes.push_back(std::move(what)); }
+  [[gnu::cold]] cpu_ceilings without(const char* why) {
+    note(why);
+    return std::move(result_);
+  }
+
+  struct warming {
+    void (*run)(std::uint64_t rounds);
+    std::int64_t end_ns;
+  };
   /// A core takes milliseconds to reach its clock.
-  void warm_up() {
-    const arithmetic_loop& loop = loops_.arithmetic.front();
-    const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + 20'000'000;
-    static_cast<void>(threads_.run(threads_.size(), [&](unsigned) {
-      while (read_clock_ns(CLOCK_MONOTONIC) < end) loop.run(1000);
-    }));
+  [[gnu::cold]] void warm_up() {
+    const warming until{loops_.arithmetic.front().run, read_clock_ns(CLOCK_MONOTONIC) + 20'000'000};
+    static_cast<void>(
+        threads_.run(threads_.size(), {[](const void* of, unsigned) {
+                                         const warming& w = *static_cast<const warming*>(of);
+                                         while (read_clock_ns(CLOCK_MONOTONIC) < w.end_ns)
+                                           w.run(1000);
+                                       },
+                                       &until}));
   }
 
-  /// The amount that takes round_ns, where `amount` takes `ns`.
-  static std::uint64_t amount_for(std::uint64_t amount, std::int64_t ns) {
-    const double factor =
-        static_cast<double>(round_ns) / static_cast<double>(std::max<std::int64_t>(ns, 1));
-    const double scaled = static_cast<double>(amount) * std::min(factor, 1000.0);
-    return scaled < 1 ? 1 : static_cast<std::uint64_t>(scaled);
-  }
-
-  /// The work of all threads per second, and whether that is a lower bound. `work(thread, amount)`
-  /// does `per_amount` for each of `amount`.
-  template <class Work>
-  std::pair<double, bool> rate(unsigned threads, double per_amount, const Work& work) {
-    std::uint64_t amount = 1;
+  /// Finds the amount that takes round_ns.
+  [[gnu::cold]] void settle_amount(timed_work& w) {
     for (int attempt = 0; attempt < 4; ++attempt) {
-      const auto ns = best_of({threads_.run(1, [&](unsigned t) { work(t, amount); })}).ns;
+      const auto ns = best_of({threads_.run(1, {&timed_work::run, &w})}).ns;
       if (ns > round_ns / 2) break;
-      amount = amount_for(amount, ns);
+      const double factor =
+          static_cast<double>(round_ns) / static_cast<double>(std::max<std::int64_t>(ns, 1));
+      const double scaled = static_cast<double>(w.amount) * std::min(factor, 1000.0);
+      w.amount = scaled < 1 ? 1 : static_cast<std::uint64_t>(scaled);
     }
-    return rate_of_amount(threads, per_amount, amount, work);
   }
 
-  template <class Work>
-  std::pair<double, bool> rate_of_amount(unsigned threads, double per_amount, std::uint64_t amount,
-                                         const Work& work) {
+  /// The work of all threads per second. Where every round was disturbed, `of` is a lower bound.
+  [[gnu::cold]] double rate(timed_work& w, unsigned threads, rate_ceiling& of) {
+    w.amount = 1;
+    if (!w.walks) settle_amount(w);
     std::vector<std::vector<round_part>> rounds;
-    const round_threads::work of = [&](unsigned thread) { work(thread, amount); };
     const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + most_ns;
     for (unsigned undisturbed = 0; undisturbed < wanted_rounds && rounds.size() < most_rounds;) {
-      rounds.push_back(threads_.run(threads, of));
+      rounds.push_back(threads_.run(threads, {&timed_work::run, &w}));
       if (undisturbed_ns(rounds.back()) > 0) ++undisturbed;
       if (read_clock_ns(CLOCK_MONOTONIC) > end) break;
     }
     const best_round best = best_of(rounds);
-    if (best.ns == 0) return {0, true};
-    return {per_amount * static_cast<double>(amount) * threads * 1e9 / static_cast<double>(best.ns),
-            best.was_disturbed};
+    of.is_lower_bound = of.is_lower_bound || best.ns == 0 || best.was_disturbed;
+    if (best.ns == 0) return 0;
+    return w.per_amount * static_cast<double>(w.amount) * threads * 1e9 /
+           static_cast<double>(best.ns);
   }
 
-  template <class Measure>
-  rate_ceiling with_one_and_all(const Measure& measure_with) {
-    const auto [one, one_is_low] = measure_with(1U);
-    if (threads_.size() == 1) return {one, one, one_is_low};
-    const auto [all, all_is_low] = measure_with(threads_.size());
-    return {one, all, one_is_low || all_is_low};
+  [[gnu::cold]] rate_ceiling with_one_and_all(timed_work w) {
+    rate_ceiling found;
+    found.one_thread = found.all_threads = rate(w, 1, found);
+    if (threads_.size() > 1) found.all_threads = rate(w, threads_.size(), found);
+    return found;
   }
 
-  void measure(const arithmetic_loop& loop) {
-    result_.arithmetic.push_back(
-        {loop.type, loop.instructions, with_one_and_all([&](unsigned threads) {
-           return rate(threads, loop.operations_per_round,
-                       [&](unsigned, std::uint64_t rounds) { loop.run(rounds); });
-         })});
-  }
-
-  void measure_memory() {
+  [[gnu::cold]] void measure_memory() {
     const data_cache last = machine_.data.empty() ? data_cache{} : machine_.data.back();
     const measuring_memory::wish wish =
         measuring_memory::wish_for(last, threads_.size(), machine_.free_bytes);
     measuring_memory memory(threads_.size(), wish);
-    if (!memory.is_there()) {
-      result_.notes.push_back("caches and DRAM were not measured: no memory could be had");
-      return;
-    }
+    if (!memory.is_there())
+      return note("caches and DRAM were not measured: no memory could be had");
     // Each page on the node of the thread that will read it.
-    static_cast<void>(threads_.run(threads_.size(), [&](unsigned t) { memory.touch(t); }));
+    each_array(memory, [](const void* of, unsigned t) {
+      static_cast<const array_use*>(of)->memory->touch(t);
+    });
+    result_.memory.reserve(machine_.data.size() + 1);
     for (const data_cache& cache : machine_.data) {
       const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
       const std::size_t bytes =
           static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
-      if (memory.holds(bytes, loops_.memory.bytes_per_round)) measure_cache(cache, bytes, memory);
+      if (memory.holds(bytes, loops_.memory.bytes_per_round))
+        measure_level("L" + std::to_string(cache.level), cache.bytes, bytes, false, memory);
     }
-    if (wish.is_beyond_caches) measure_dram(memory);
-    else
-      result_.notes.push_back(
-          "DRAM was not measured: too little memory is free for arrays beyond "
-          "the caches");
-  }
-
-  void measure_cache(const data_cache& cache, std::size_t bytes, measuring_memory& memory) {
-    const std::size_t whole = memory.rounded(bytes, loops_.memory.bytes_per_round);
-    const std::size_t third = memory.rounded(bytes / 3, loops_.memory.bytes_per_round);
-    memory_ceiling level{"L" + std::to_string(cache.level), cache.bytes, {}, {}};
-    level.read = with_one_and_all([&](unsigned threads) {
-      return rate(threads, static_cast<double>(whole), [&](unsigned t, std::uint64_t passes) {
-        loops_.memory.read(memory.of(t), whole, passes);
-      });
-    });
-    level.triad = with_one_and_all([&](unsigned threads) {
-      return rate(threads, 3 * static_cast<double>(third), [&](unsigned t, std::uint64_t passes) {
-        std::byte* const a = memory.of(t);
-        loops_.memory.triad(a, a + third, a + 2 * third, third, passes);
-      });
-    });
-    result_.memory.push_back(level);
-  }
-
-  /// Each round takes the next part of the array, which no cache holds any more.
-  void measure_dram(measuring_memory& memory) {
-    constexpr std::size_t part = std::size_t{4} << 20U;
-    memory_ceiling level{"DRAM", 0, {}, {}};
+    if (!wish.is_beyond_caches)
+      return note("DRAM was not measured: too little memory is free for arrays beyond the caches");
     // The lines that touch() wrote go to memory first.
-    static_cast<void>(threads_.run(
-        threads_.size(), [&](unsigned t) { loops_.memory.read(memory.of(t), memory.size(t), 1); }));
-    level.read = with_one_and_all([&](unsigned threads) {
-      return rate_of_amount(threads, static_cast<double>(part), 1, [&](unsigned t, std::uint64_t) {
-        loops_.memory.read(memory.next(t, part), part, 1);
-      });
+    each_array(memory, [](const void* of, unsigned t) {
+      const array_use& use = *static_cast<const array_use*>(of);
+      use.loops->read(use.memory->of(t), use.memory->size(t), 1);
     });
-    const std::size_t third = memory.rounded(part / 3, loops_.memory.bytes_per_round);
-    level.triad = with_one_and_all([&](unsigned threads) {
-      return rate_of_amount(threads, 3 * static_cast<double>(third), 1,
-                            [&](unsigned t, std::uint64_t) {
-                              std::byte* const a = memory.next(t, part);
-                              loops_.memory.triad(a, a + third, a + 2 * third, third, 1);
-                            });
-    });
-    result_.memory.push_back(level);
+    // Each round takes the next part of the array, which no cache holds any more.
+    measure_level("DRAM", 0, measuring_memory::walked_part, true, memory);
+  }
+
+  struct array_use {
+    measuring_memory* memory;
+    const memory_loop* loops;
+  };
+  [[gnu::cold]] void each_array(measuring_memory& memory, void (*run)(const void*, unsigned)) {
+    const array_use use{&memory, &loops_.memory};
+    static_cast<void>(threads_.run(threads_.size(), {run, &use}));
+  }
+
+  [[gnu::cold]] void measure_level(std::string name, std::uint64_t cache_bytes, std::size_t bytes,
+                                   bool walks, measuring_memory& memory) {
+    const std::size_t round = loops_.memory.bytes_per_round;
+    memory_ceiling& level = result_.memory.emplace_back();
+    level.level = std::move(name);
+    level.bytes = cache_bytes;
+    timed_work w{.loops = &loops_.memory,
+                 .memory = &memory,
+                 .bytes = memory.rounded(bytes, round),
+                 .walks = walks};
+    w.per_amount = static_cast<double>(w.bytes);
+    level.read = with_one_and_all(w);
+    w.is_triad = true;
+    w.bytes = memory.rounded(bytes / 3, round);
+    w.per_amount = 3 * static_cast<double>(w.bytes);
+    level.triad = with_one_and_all(w);
   }
 
   usable_cpus_of_machine machine_;

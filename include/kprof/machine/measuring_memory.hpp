@@ -21,6 +21,9 @@ namespace detail {
 /// Each thread uses its own array alone.
 class measuring_memory {
  public:
+  static constexpr std::size_t walked_part = std::size_t{4}
+                                             << 20U;  // of an array, that next() gives
+
   /// Sizes in bytes.
   struct wish {
     std::size_t of_first = 0;  // thread 0, which also runs alone
@@ -31,7 +34,8 @@ class measuring_memory {
 
   /// Four times the last cache for a thread alone, and for the threads of a cache together; an
   /// eighth of what is free at most, and 2 GiB.
-  static wish wish_for(const data_cache& last, unsigned threads, std::uint64_t free_bytes) {
+  [[gnu::cold]] static wish wish_for(const data_cache& last, unsigned threads,
+                                     std::uint64_t free_bytes) {
     constexpr std::uint64_t unknown_cache = std::uint64_t{32} << 20U,
                             most = std::uint64_t{2} << 30U;
     const std::uint64_t cache = last.bytes == 0 ? unknown_cache : last.bytes;
@@ -48,7 +52,7 @@ class measuring_memory {
     return {part(first), part(other), scale >= 0.5};
   }
 
-  measuring_memory(unsigned threads, const wish& wanted) : arrays_(threads) {
+  [[gnu::cold]] measuring_memory(unsigned threads, const wish& wanted) : arrays_(threads) {
     for (unsigned t = 0; t < threads; ++t) {
       array& a = arrays_[t];
       a.size = t == 0 ? wanted.of_first : wanted.of_others;
@@ -57,20 +61,23 @@ class measuring_memory {
       a.at = at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
     }
   }
-  ~measuring_memory() {
+  [[gnu::cold]] ~measuring_memory() {
     for (const array& a : arrays_)
       if (a.at != nullptr) munmap(a.at, a.size);
   }
   measuring_memory(const measuring_memory&) = delete;
   measuring_memory& operator=(const measuring_memory&) = delete;
 
-  bool is_there() const {
-    return std::all_of(arrays_.begin(), arrays_.end(), [](auto& a) { return a.at != nullptr; });
+  [[gnu::cold]] bool is_there() const {
+    bool all = true;
+    for (const array& a : arrays_) all = all && a.at != nullptr;
+    return all;
   }
   /// Whether every array has so many bytes, three parts of which are at least one round each.
-  bool holds(std::size_t bytes, std::size_t round) const {
-    return bytes / 3 >= round &&
-           std::all_of(arrays_.begin(), arrays_.end(), [&](auto& a) { return a.size >= bytes; });
+  [[gnu::cold]] bool holds(std::size_t bytes, std::size_t round) const {
+    bool all = bytes / 3 >= round;
+    for (const array& a : arrays_) all = all && a.size >= bytes;
+    return all;
   }
   std::byte* of(unsigned thread) { return arrays_[thread].at; }
   std::size_t size(unsigned thread) const { return arrays_[thread].size; }

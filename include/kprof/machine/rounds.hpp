@@ -17,7 +17,6 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -39,7 +38,7 @@ struct round_part {
 
 /// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
 /// time, or where the threads ran together for less than 90 % of it.
-inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
+[[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
   if (parts.empty()) return 0;
   std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
   std::int64_t last_begin = first, first_end = last;
@@ -61,15 +60,14 @@ struct best_round {
 };
 
 /// `parts` of one round after another.
-inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
+[[gnu::cold]] inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
   best_round best;
   for (const bool takes_disturbed : {false, true}) {
     for (const auto& parts : rounds) {
       std::int64_t ns = undisturbed_ns(parts);
       if (takes_disturbed && !parts.empty()) {
-        const auto begin = std::min_element(parts.begin(), parts.end(), [](auto& a, auto& b) {
-                             return a.begin_ns < b.begin_ns;
-                           })->begin_ns;
+        std::int64_t begin = parts[0].begin_ns;
+        for (const round_part& p : parts) begin = std::min(begin, p.begin_ns);
         for (const round_part& p : parts) ns = std::max(ns, p.end_ns - begin);
       }
       if (ns > 0 && (best.ns == 0 || ns < best.ns)) best.ns = ns;
@@ -83,10 +81,14 @@ inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
 /// Threads that wait for work, each on a CPU of its own.
 class round_threads {
  public:
-  using work = std::function<void(unsigned thread)>;  // may not throw
+  /// run(of, thread), which may not throw.
+  struct work {
+    void (*run)(const void* of, unsigned thread);
+    const void* of;
+  };
 
   /// As many of them as the system gives.
-  explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
+  [[gnu::cold]] explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
     members_.resize(wanted);
     for (unsigned i = 0; i < wanted; ++i) {
       members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
@@ -94,7 +96,7 @@ class round_threads {
       ++size_;
     }
   }
-  ~round_threads() {
+  [[gnu::cold]] ~round_threads() {
     std::unique_lock lock(mutex_);
     ends_ = true;
     changed_.notify_all();
@@ -106,9 +108,9 @@ class round_threads {
   unsigned size() const noexcept { return size_; }
 
   /// One round on the first `threads` of them, begun together.
-  std::vector<round_part> run(unsigned threads, const work& of) {
+  [[gnu::cold]] std::vector<round_part> run(unsigned threads, const work& of) {
     std::unique_lock lock(mutex_);
-    work_ = &of;
+    work_ = of;
     parts_.assign(threads, {});
     left_ = threads;
     // Later than the slowest wakes up: a thread that slept is run before those that computed.
@@ -126,7 +128,7 @@ class round_threads {
     int cpu = -1;
   };
 
-  static void* run_member(void* of) {
+  [[gnu::cold]] static void* run_member(void* of) {
     const member self = *static_cast<member*>(of);
     if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
       cpu_set_t set;
@@ -138,20 +140,20 @@ class round_threads {
     return nullptr;
   }
 
-  void serve(unsigned number) {
+  [[gnu::cold]] void serve(unsigned number) {
     std::unique_lock lock(mutex_);
     for (std::uint64_t seen = 0;;) {
       changed_.wait(lock, [&] { return ends_ || (round_ != seen && number < parts_.size()); });
       if (ends_) break;
       seen = round_;
-      const work* const of = work_;
+      const work of = work_;
       const std::int64_t begin_ns = begin_ns_;
       lock.unlock();
       round_part part;
       wait_until(begin_ns);
       const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
       part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
-      (*of)(number);
+      of.run(of.of, number);
       part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
       part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
       lock.lock();
@@ -180,7 +182,7 @@ class round_threads {
   bool ends_ = false;
   // Of the round:
   std::uint64_t round_ = 0;
-  const work* work_ = nullptr;
+  work work_{};
   std::int64_t begin_ns_ = 0;
   unsigned left_ = 0;
   std::vector<round_part> parts_;

@@ -23,7 +23,7 @@ namespace detail {
 
 /// What a file says, at most 64 KiB of it, without the end of its last line; nothing where it
 /// cannot be read.
-inline std::string system_file(const std::string& path) {
+[[gnu::cold]] inline std::string system_file(const std::string& path) {
   std::string text;
   const int descriptor = open_file(path.c_str(), O_RDONLY);
   if (descriptor < 0) return text;
@@ -40,7 +40,7 @@ inline std::string system_file(const std::string& path) {
 }
 
 /// The number that a text is; none where it is more or less than one.
-inline std::optional<std::uint64_t> whole_number(std::string_view text) noexcept {
+[[gnu::cold]] inline std::optional<std::uint64_t> whole_number(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);

@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +41,7 @@ struct usable_cpus_of_machine {
   }
 };
 
-inline std::vector<int> cpus_of_affinity() {
+[[gnu::cold]] inline std::vector<int> cpus_of_affinity() {
   std::vector<int> found;
   // The kernel's set may be larger than cpu_set_t: it refuses one that is too small.
   for (int room = CPU_SETSIZE; room <= 1 << 16; room *= 2) {
@@ -60,7 +59,7 @@ inline std::vector<int> cpus_of_affinity() {
 
 /// The numbers in a list such as "0-3,8", as the kernel writes sets of CPUs; what is no list gives
 /// none.
-inline std::vector<int> cpu_list(std::string_view text) {
+[[gnu::cold]] inline std::vector<int> cpu_list(std::string_view text) {
   std::vector<int> found;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
@@ -75,7 +74,7 @@ inline std::vector<int> cpu_list(std::string_view text) {
 }
 
 /// A size as "32K" or "8M" of bytes; 0 where it is none.
-inline std::uint64_t size_with_letter(std::string_view text) {
+[[gnu::cold]] inline std::uint64_t size_with_letter(std::string_view text) {
   unsigned shift = 0;
   if (!text.empty() && (text.back() == 'K' || text.back() == 'M')) {
     shift = text.back() == 'K' ? 10 : 20;
@@ -87,7 +86,7 @@ inline std::uint64_t size_with_letter(std::string_view text) {
 
 /// The quota in cpu.max of control groups' version 2: "max 100000", or microseconds of CPU time in
 /// so many microseconds. 0: none, or the text says nothing.
-inline double quota_in(std::string_view cpu_max) {
+[[gnu::cold]] inline double quota_in(std::string_view cpu_max) {
   const std::size_t space = cpu_max.find(' ');
   if (space == cpu_max.npos) return 0;
   const auto time = whole_number(cpu_max.substr(0, space));
@@ -97,52 +96,57 @@ inline double quota_in(std::string_view cpu_max) {
 
 /// The folder of a controller's group of this process, below `mount`; and each folder above it has
 /// limits too. Version 2 has one line "0::/path", version 1 lines such as "4:cpu,cpuacct:/path".
-inline std::string own_group(std::string_view proc_cgroup, std::string_view controller) {
+[[gnu::cold]] inline std::string own_group(std::string_view proc_cgroup,
+                                           std::string_view controller) {
   while (!proc_cgroup.empty()) {
     const std::string_view line = proc_cgroup.substr(0, proc_cgroup.find('\n'));
     proc_cgroup.remove_prefix(line.size() == proc_cgroup.size() ? line.size() : line.size() + 1);
     const std::size_t first = line.find(':');
     const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
     if (second == line.npos) continue;
-    const std::string names = ',' + std::string(line.substr(first + 1, second - first - 1)) + ',';
-    if (names.find(',' + std::string(controller) + ',') != names.npos)
-      return std::string(line.substr(second + 1));
+    std::string_view names = line.substr(first + 1, second - first - 1);
+    for (bool is_last = false; !is_last;) {
+      const std::string_view name = names.substr(0, names.find(','));
+      if (name == controller) return std::string(line.substr(second + 1));
+      is_last = name.size() == names.size();
+      names.remove_prefix(is_last ? name.size() : name.size() + 1);
+    }
   }
   return {};
 }
 
 /// The smaller of two limits of which 0 is none.
-inline double smaller_limit(double a, double b) {
+[[gnu::cold]] inline double smaller_limit(double a, double b) {
   if (a <= 0 || b <= 0) return a <= 0 ? b : a;
   return a < b ? a : b;
 }
 
-/// The smallest quota of the process's group and those around it.
-inline double own_quota() {
-  const std::string groups = system_file("/proc/self/cgroup");
+/// The smallest quota of a group and those around it: of one file with quota and period, or of two.
+/// `mount` is the folder of the groups.
+[[gnu::cold]] inline double quota_of(std::string group, const char* mount, const char* quota_file,
+                                     const char* period_file) {
   double smallest = 0;
-  std::string group = own_group(groups, "");
-  for (bool is_root = false; !is_root; group.resize(group.rfind('/'))) {
-    is_root = group.size() <= 1 || group.rfind('/') == group.npos;
-    const std::string folder = "/sys/fs/cgroup" + (is_root ? std::string{} : group);
-    smallest = smaller_limit(smallest, quota_in(system_file(folder + "/cpu.max")));
-    if (is_root) break;
+  for (;;) {
+    const bool is_root = group.size() <= 1 || group.rfind('/') == group.npos;
+    std::string folder = mount;
+    if (!is_root) folder += group;
+    std::string text = system_file(folder + quota_file);
+    if (period_file != nullptr) text.append(" ").append(system_file(folder + period_file));
+    smallest = smaller_limit(smallest, quota_in(text));
+    if (is_root) return smallest;
+    group.resize(group.rfind('/'));
   }
-  std::string old = own_group(groups, "cpu");
-  for (bool is_root = false; !is_root; old.resize(old.rfind('/'))) {
-    is_root = old.size() <= 1 || old.rfind('/') == old.npos;
-    const std::string folder = "/sys/fs/cgroup/cpu" + (is_root ? std::string{} : old);
-    const std::string time = system_file(folder + "/cpu.cfs_quota_us");
-    const std::string of = system_file(folder + "/cpu.cfs_period_us");
-    smallest = smaller_limit(smallest, quota_in(time + ' ' + of));
-    if (is_root) break;
-  }
-  return smallest;
+}
+[[gnu::cold]] inline double own_quota() {
+  const std::string groups = system_file("/proc/self/cgroup");
+  return smaller_limit(quota_of(own_group(groups, ""), "/sys/fs/cgroup", "/cpu.max", nullptr),
+                       quota_of(own_group(groups, "cpu"), "/sys/fs/cgroup/cpu", "/cpu.cfs_quota_us",
+                                "/cpu.cfs_period_us"));
 }
 
 /// The data caches of a CPU, by level; `usable` are the CPUs that count as sharers.
-inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usable) {
-  std::map<unsigned, data_cache> found;
+[[gnu::cold]] inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usable) {
+  std::vector<data_cache> found;  // few, in the order of the levels
   for (int i = 0; i < 16; ++i) {
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
                                "/cache/index" + std::to_string(i) + '/';
@@ -155,15 +159,16 @@ inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usab
     for (const int other : cpu_list(system_file(folder + "shared_cpu_list")))
       for (const int own : usable) sharers += other == own ? 1U : 0U;
     const auto number = static_cast<unsigned>(*level);
-    found[number] = {number, bytes, sharers == 0 ? 1 : sharers};
+    auto at = found.begin();
+    while (at != found.end() && at->level < number) ++at;
+    if (at == found.end() || at->level != number) at = found.insert(at, data_cache{});
+    *at = {number, bytes, sharers == 0 ? 1 : sharers};
   }
-  std::vector<data_cache> caches;
-  for (const auto& [level, cache] : found) caches.push_back(cache);
-  return caches;
+  return found;
 }
 
 /// The value of a line such as "model name\t: AMD EPYC" or "MemAvailable:   123 kB".
-inline std::string line_of(std::string_view text, std::string_view name) {
+[[gnu::cold]] inline std::string line_of(std::string_view text, std::string_view name) {
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view line = text.substr(at, text.find('\n', at) - at);
     at += line.size() + 1;
@@ -177,14 +182,14 @@ inline std::string line_of(std::string_view text, std::string_view name) {
   return {};
 }
 
-inline std::uint64_t kib_of_line(std::string_view text, std::string_view name) {
+[[gnu::cold]] inline std::uint64_t kib_of_line(std::string_view text, std::string_view name) {
   std::string value = line_of(text, name);
   value.resize(value.find(' ') == value.npos ? value.size() : value.find(' '));
   const auto number = whole_number(value);
   return number && *number < (std::uint64_t{1} << 50U) ? *number * 1024 : 0;
 }
 
-inline usable_cpus_of_machine find_usable_cpus() {
+[[gnu::cold]] inline usable_cpus_of_machine find_usable_cpus() {
   usable_cpus_of_machine found;
   const std::string cpuinfo = system_file("/proc/cpuinfo");
   found.model = line_of(cpuinfo, "model name");

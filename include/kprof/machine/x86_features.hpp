@@ -45,7 +45,7 @@ inline bool x86_may_use_tiles() noexcept {
 #endif
 }
 
-inline x86_features find_x86_features() noexcept {
+[[gnu::cold]] inline x86_features find_x86_features() noexcept {
   x86_features found;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return found;
