@@ -85,6 +85,13 @@ KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options& options, 
     return status{};
   });
 }
+/// The run so far for a report of kprof's own: with ceilings, measured where that is wanted.
+KPROF_DETAIL_LOCAL inline profile profile_for_report() {
+  profile run = snapshot();
+  if (run.state != out_of_memory)
+    tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
+  return run;
+}
 KPROF_DETAIL_LOCAL inline report_options default_report_options() {
   report_options out;
   tell_session([&](const owner_functions& s) { out = s.report_settings(); });
@@ -119,6 +126,7 @@ inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
 KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options&, profile&) {
   return {compiled_out};
 }
+KPROF_DETAIL_LOCAL inline profile profile_for_report() { return snapshot(); }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
@@ -159,10 +167,10 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(snapshot(), options);
+  return report(detail::profile_for_report(), options);
 }
 KPROF_DETAIL_SESSION status report() {
-  const profile run = snapshot();
+  const profile run = detail::profile_for_report();
   status s = detail::report_as(run, [] { return detail::default_report_options(); });
   if (s) detail::reported(run);
   return s;

@@ -23,6 +23,10 @@
 //                          CUDA, always, or never (default auto)
 //   clock=auto|system      time with the CPU's counter where it is reliable, or always with
 //                          clock_gettime (default auto)
+//   ceilings=auto|cache|measure|off|FILE
+//                          what the processors reach: as measured earlier, or measured once by the
+//                          first report; as measured earlier only; measured anew; not known; as a
+//                          file says (default auto)
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
 //

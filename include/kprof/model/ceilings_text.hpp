@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/names.hpp>
+#include <kprof/model/written_ceilings.hpp>
 #include <kprof/profile/ceilings.hpp>
 #include <kprof/write/printable.hpp>
 
@@ -22,37 +23,8 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What a text says. GPUs are those that it names, in its order.
-struct written_ceilings {
-  machine_ceilings value;
-  std::string machine;                // of a measurement: all that it holds for
-  std::string date;                   // of a measurement
-  std::vector<std::string> mistakes;  // a line each, fit to print
-};
-
-/// Whether a machine can have this rate: what is not above 0 is no rate, and what is above 10^24 a
-/// second overflows in sums.
-inline bool is_rate(double rate) noexcept { return rate > 0 && rate < 1e24; }
-
-inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
-
 /// A byte is a unit of its own: an operator's bytes are no operations.
 enum class ceiling_unit : std::uint8_t { operations, bytes_per_s, hertz, bytes };
-
-[[gnu::cold]] inline arithmetic_ceiling& entry_of(cpu_ceilings& c, dtype type) {
-  for (arithmetic_ceiling& a : c.arithmetic)
-    if (a.type == type) return a;
-  arithmetic_ceiling& added = c.arithmetic.emplace_back();
-  added.type = type;
-  return added;
-}
-[[gnu::cold]] inline memory_ceiling& entry_of(cpu_ceilings& c, std::string_view level) {
-  for (memory_ceiling& m : c.memory)
-    if (m.level == level) return m;
-  memory_ceiling& added = c.memory.emplace_back();
-  added.level = level;
-  return added;
-}
 
 /// Reads a text line by line. A line that is wrong is told and changes nothing.
 class ceilings_reader {
@@ -62,7 +34,7 @@ class ceilings_reader {
       ++number_;
       const std::string_view line = text.substr(0, text.find('\n'));
       text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
-      read_line(without_comment(line));
+      read_line(trimmed(line));
     }
     if (more_mistakes_ > 0)
       out_.mistakes.push_back("more mistakes: " + std::to_string(more_mistakes_));
@@ -76,22 +48,21 @@ class ceilings_reader {
     if (first == text.npos) return {};
     return text.substr(first, text.find_last_not_of(spaces) - first + 1);
   }
-  /// A comment begins at the begin of a line, or behind a space.
-  [[gnu::cold]] static std::string_view without_comment(std::string_view line) noexcept {
-    for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
-      if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
-    return line;
+  /// No number and no unit has a #; a name may have one.
+  [[gnu::cold]] static std::string_view without_comment(std::string_view value) noexcept {
+    return value.substr(0, value.find('#'));
   }
 
   [[gnu::cold]] void read_line(std::string_view line) {
-    line = trimmed(line);
-    if (line.empty()) return;
+    if (line.empty() || line[0] == '#') return;
     const std::size_t equals = line.find('=');
     key_ = trimmed(line.substr(0, equals));
     value_ = equals == line.npos ? std::string_view{} : trimmed(line.substr(equals + 1));
     if (equals == line.npos || key_.empty() || value_.empty())
       return complain("is no line of the form key = value");
-    if (!read_text() && !read_number() && !read_rates()) complain_of_key();
+    if (read_text()) return;
+    value_ = trimmed(without_comment(value_));
+    if (!read_number() && !read_rates()) complain_of_key();
   }
 
   // ---- the kinds of lines: false where the key is none of this kind
@@ -314,47 +285,6 @@ class ceilings_reader {
 
 [[gnu::cold]] inline written_ceilings read_ceilings(std::string_view text) {
   return ceilings_reader{}.run(text);
-}
-
-/// What read_ceilings() reads back to six digits: the processors' ceilings, and before them the
-/// lines of `head`, each with its end.
-[[gnu::cold]] inline std::string write_ceilings(const cpu_ceilings& cpu, std::string head) {
-  std::string& out = head;
-  const auto put = [&out](const char* word, double number) {
-    char text[40];
-    const auto [end, error] =
-        std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
-    out.append(word).append(text, static_cast<std::size_t>(end - text));
-  };
-  const auto put_rates = [&](const std::string& key, const rate_ceiling& rate, const char* unit) {
-    if (!is_rate(rate.one_thread) && !is_rate(rate.all_threads)) return;
-    out.append(key).append(rate.is_lower_bound ? " = >=" : " =");
-    for (const double r : {rate.one_thread, rate.all_threads})
-      if (is_rate(r)) put(" ", r / 1e9);
-      else out += " -";
-    out.append(unit);
-  };
-  if (!cpu.model.empty()) out.append("processor = ").append(one_line(cpu.model)).append("\n");
-  if (cpu.threads != 0) out.append("threads = ").append(std::to_string(cpu.threads)).append("\n");
-  if (is_rate(cpu.clock_hz)) {
-    put("clock = ", cpu.clock_hz / 1e9);
-    out += " GHz\n";
-  }
-  for (const arithmetic_ceiling& a : cpu.arithmetic) {
-    const std::string name = dtype_name(a.type);
-    put_rates(name, a.operations, " GFLOP/s\n");
-    if (!a.instructions.empty())
-      out.append(name).append(".instructions = ").append(one_line(a.instructions)).append("\n");
-  }
-  for (const memory_ceiling& m : cpu.memory) {
-    if (m.bytes != 0)
-      out.append(m.level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
-    put_rates(m.level + ".read", m.read, " GB/s\n");
-    put_rates(m.level + ".triad", m.triad, " GB/s\n");
-  }
-  for (const std::string& note : cpu.notes)
-    out.append("note = ").append(one_line(note)).append("\n");
-  return head;
 }
 
 }  // namespace detail

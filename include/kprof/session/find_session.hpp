@@ -38,7 +38,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
       [] { own::own_session->stop(); },
       [] { own::own_session->pause(); },
       [] { own::own_session->resume(); },
-      [](bool timeline) { return own::own_session->snapshot(timeline); },
+      [](bool timeline) {
+        profile run = own::own_session->snapshot(timeline);
+        own::own_session->ceilings.add_to(run);
+        return run;
+      },
+      [](profile& run) { own::own_session->ceilings.add_to_report(run, 0); },
       [] { return own::own_session->report_settings(); },
       [](const profile& run) { own::own_session->reported(run); },
       &is_stream_of_own_session,
@@ -64,6 +69,7 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noe
         out.state = why;
         return out;
       },
+      [](profile&) {},
       [] { return report_options{}; },
       [](const profile&) {},
       &is_stream_of_own_session,
@@ -77,14 +83,21 @@ KPROF_DETAIL_LOCAL inline bool can_be_forked() noexcept {
   return !inside_kprof && !recorder_is_lost;
 }
 KPROF_DETAIL_LOCAL inline void before_fork() {
-  if (can_be_forked()) session_state::own_session->before_fork();
+  if (!can_be_forked()) return;
+  session_state::own_session->before_fork();
+  session_state::own_session->ceilings.before_fork();
 }
 KPROF_DETAIL_LOCAL inline void after_fork() {
-  if (can_be_forked()) session_state::own_session->after_fork();
+  if (!can_be_forked()) return;
+  session_state::own_session->ceilings.after_fork();
+  session_state::own_session->after_fork();
 }
 KPROF_DETAIL_LOCAL inline void in_child() {
   end_watch::in_child();
-  if (can_be_forked()) return session_state::own_session->in_child();
+  if (can_be_forked()) {
+    session_state::own_session->ceilings.in_child();
+    return session_state::own_session->in_child();
+  }
   recorder_is_lost = true;
   hub_record& hub = the_hub();
   store(hub.session, static_cast<const void*>(&functions_of_lost_session()));

@@ -5,6 +5,9 @@
 // What the session tells in every report besides its state. Guarded by the session's lock.
 
 #include <kprof/build_options.hpp>
+#include <kprof/write/attempt.hpp>
+
+#include <unistd.h>
 
 #include <string>
 #include <utility>
@@ -20,6 +23,13 @@ class session_notes {
     for (const std::string& n : all_)
       if (n == note) return;
     all_.push_back(std::move(note));
+  }
+  /// In the child of a fork.
+  void add_fork() noexcept {
+    static_cast<void>(attempt([this] {
+      add("forked from process " + std::to_string(getppid()) +
+          ": this profile is of the child alone");
+    }));
   }
   const std::vector<std::string>& all() const noexcept { return all_; }
 

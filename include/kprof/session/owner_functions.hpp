@@ -26,6 +26,7 @@ struct owner_functions {
   void (*pause)();
   void (*resume)();
   profile (*snapshot)(bool timeline);
+  void (*add_ceilings)(profile& of_report);
   report_options (*report_settings)();
   void (*reported)(const profile& run);
   bool (*is_stream)(int descriptor, bool for_program) noexcept;  // a stream_test

@@ -4,8 +4,8 @@
 
 // Which settings hold where the program and the environment variable KPROF differ. KPROF can turn
 // off what the program wants (the recording, NVTX, device activity, the watch for signals), choose
-// whether device activity is collected, and ask for outputs at the end: a user changes a run
-// without a rebuild. Everything else is as the program says. Pure.
+// whether device activity is collected and where ceilings come from, and ask for outputs at the
+// end: a user changes a run without a rebuild. Everything else is as the program says. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/settings.hpp>
@@ -28,6 +28,7 @@ inline effective_settings combine(const settings& program, const settings& envir
   else if (!program.enabled) out.off_reason = "off (settings::enabled is false)";
   value.nvtx = program.nvtx && environment.nvtx;
   value.signals = program.signals && environment.signals;
+  if (environment.ceilings != "auto") value.ceilings = environment.ceilings;
   if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
   if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
   else if (value.cupti == cupti_choice::off) out.cupti_off_reason = "off (settings::cupti is off)";

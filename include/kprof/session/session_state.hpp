@@ -28,13 +28,12 @@
 #include <kprof/session/phases.hpp>
 #include <kprof/session/precedence.hpp>
 #include <kprof/session/preloaded.hpp>
+#include <kprof/session/session_ceilings.hpp>
 #include <kprof/session/session_clock.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/attempt.hpp>
 #include <kprof/write/message.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,6 +48,7 @@ namespace detail {
 class KPROF_DETAIL_LOCAL session_state {
  public:
   const standard_streams streams;  // as they were when the session was made
+  session_ceilings ceilings;
 
   session_state() { device_.set_owner(device_session::functions_of_this_module(cupti_api())); }
 
@@ -189,10 +189,7 @@ class KPROF_DETAIL_LOCAL session_state {
       clock_.restart(now);
       phases_.restart_in_child(0);
       exit_report_.restart();
-      static_cast<void>(attempt([this] {
-        notes_.add("forked from process " + std::to_string(getppid()) +
-                   ": this profile is of the child alone");
-      }));
+      notes_.add_fork();
     }
     environment_.in_child();
     mutex_.unlock();
@@ -254,6 +251,7 @@ class KPROF_DETAIL_LOCAL session_state {
     environment_.tell_mistakes();
     settings before = wanted.value;
     std::swap(settings_, before);
+    ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
     if (!attempt([this] { restart_recording(); })) {
       std::swap(settings_, before);
@@ -317,6 +315,7 @@ class KPROF_DETAIL_LOCAL session_state {
     profile run = snapshot(false);
     if (signal != 0) note_ending_signal(run.notes, signal);
     if (has_nothing_to_report(run)) return;
+    ceilings.add_to_report(run, signal);
     exit_outputs wanted;
     bool report_is_printed = false;
     {

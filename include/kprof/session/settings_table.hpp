@@ -8,9 +8,15 @@
 #include <kprof/build_options.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/session/settings_value.hpp>
+#include <kprof/status.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+inline status validate_ceilings(const option_value& value) {
+  if (!value.text.empty()) return {};
+  return {"ceilings= says nothing; valid: auto, cache, measure, off, or the path of a file"};
+}
 
 inline constexpr option settings_table[] = {
     {.name = "on",
@@ -49,6 +55,14 @@ inline constexpr option settings_table[] = {
      .fallback = "auto",
      .meaning = "time with the CPU's counter where it is reliable, or always with clock_gettime",
      .store = &store_member<&settings::clock>},
+    {.name = "ceilings",
+     .kind = option_kind::text,
+     .form = "auto|cache|measure|off|FILE",
+     .fallback = "auto",
+     .meaning = "what the processors reach: as measured earlier, or measured once by the first "
+                "report; as measured earlier only; measured anew; not known; as a file says",
+     .validate = &validate_ceilings,
+     .store = &store_member<&settings::ceilings>},
     {.name = "signals",
      .kind = option_kind::flag,
      .fallback = "on",

@@ -5,6 +5,7 @@
 // The settings of a session as a value. Included by settings.hpp, which explains them.
 
 #include <kprof/build_options.hpp>
+#include <kprof/profile/ceilings.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
 
@@ -36,6 +37,11 @@ struct settings {
   /// Bytes for logs and totals of the whole process; 1 MiB or more.
   std::size_t memory = std::size_t{64} * 1024 * 1024;
   clock_choice clock = clock_choice::automatic;
+  /// What the machine reaches: "auto", "cache", "measure", "off", or a file, see docs/ceilings.md.
+  std::string ceilings = "auto";
+  /// Ceilings that the program knows. Each that is above 0 is right, whatever was measured; GPUs
+  /// are found by their names.
+  machine_ceilings machine{};
   bool signals = true;      ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
   report_options report{};  ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;

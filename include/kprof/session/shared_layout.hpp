@@ -58,7 +58,8 @@ KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
                     KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock),
-                    KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+                    KPROF_DETAIL_AT(ceilings), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(signals),
+                    KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
 KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
 KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
@@ -161,8 +162,8 @@ KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
 KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
                     KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
                     KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
-                    KPROF_DETAIL_AT(report_settings), KPROF_DETAIL_AT(reported),
-                    KPROF_DETAIL_AT(is_stream))
+                    KPROF_DETAIL_AT(add_ceilings), KPROF_DETAIL_AT(report_settings),
+                    KPROF_DETAIL_AT(reported), KPROF_DETAIL_AT(is_stream))
 #undef KPROF_DETAIL_SHARED
 #undef KPROF_DETAIL_AT
 
