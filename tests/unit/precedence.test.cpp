@@ -44,6 +44,16 @@ TEST_CASE("precedence.either_turns_recording_and_nvtx_off_and_the_reason_names_w
   CHECK_FALSE(combine({.nvtx = false}, {}).value.nvtx);
 }
 
+TEST_CASE("precedence.the_environment_chooses_where_ceilings_come_from") {
+  const auto choice = [](const char* program, const char* environment) {
+    return combine({.ceilings = program}, {.ceilings = environment}).value.ceilings;
+  };
+  CHECK(choice("auto", "off") == "off");
+  CHECK(choice("measure", "off") == "off");
+  CHECK(choice("measure", "auto") == "measure");
+  CHECK(choice("a.txt", "b.txt") == "b.txt");
+}
+
 TEST_CASE("precedence.the_environment_chooses_whether_cupti_is_used") {
   const auto choice = [](cupti_choice program, cupti_choice environment) {
     return combine({.cupti = program}, {.cupti = environment}).value.cupti;

@@ -74,6 +74,20 @@ TEST_CASE("settings.every_word_is_understood") {
   }
 }
 
+TEST_CASE("settings.ceilings_come_from_words_or_a_file") {
+  const auto parsed = kprof::settings::parse("ceilings=measure");
+  CHECK(parsed.errors.empty());
+  CHECK(parsed.value.ceilings == "measure");
+  CHECK(kprof::settings::parse("ceilings=\"/a(b),c\"").value.ceilings == "/a(b),c");
+  for (const char* nothing : {"ceilings=", "ceilings", "ceilings=\"\""}) {
+    const auto wrong = kprof::settings::parse(nothing);
+    REQUIRE(wrong.errors.size() == 1);
+    CHECK_THAT(wrong.errors[0],
+               Catch::Matchers::Contains("valid: auto, cache, measure, off, or the path"));
+    CHECK(wrong.value.ceilings == "auto");
+  }
+}
+
 TEST_CASE("settings.sizes_have_units") {
   CHECK(settings::parse("memory=1234567").value.memory == 1234567);
   CHECK(settings::parse("memory=1234567B").value.memory == 1234567);

@@ -80,10 +80,11 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
       out.append(name).append(".instructions = ").append(one_line(a.instructions)).append("\n");
   }
   for (const memory_ceiling& m : cpu.memory) {
+    const std::string level = one_line(m.level);
     if (m.bytes != 0)
-      out.append(m.level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
-    put_rates(m.level + ".read", m.read, " GB/s\n");
-    put_rates(m.level + ".triad", m.triad, " GB/s\n");
+      out.append(level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
+    put_rates(level + ".read", m.read, " GB/s\n");
+    put_rates(level + ".triad", m.triad, " GB/s\n");
   }
   for (const std::string& note : cpu.notes)
     out.append("note = ").append(one_line(note)).append("\n");

@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 KPROF_DETAIL_BEGIN
@@ -125,6 +126,9 @@ class ceilings_cache {
     if (path_.empty()) return false;
     const small_file file = read_small_file(path_);
     written_ceilings found = read_ceilings(file.text);
+    const std::string_view text = file.text;
+    if (text.size() < end_line.size() || text.substr(text.size() - end_line.size()) != end_line)
+      return false;
     if (!found.mistakes.empty() || found.machine != machine_ || found.value.cpu.arithmetic.empty())
       return false;
     // Other programs disturbed it: another one may do better.
@@ -160,10 +164,13 @@ class ceilings_cache {
     const std::string head =
         "# What this machine reaches, measured by kprof: one thread, all threads.\nmachine = " +
         machine_ + "\ndate = " + date_of_today() + '\n';
-    return write_output(path, write_ceilings(cpu, head));
+    return write_output(path, write_ceilings(cpu, head).append(end_line));
   }
 
  private:
+  /// Without it, the file was cut short, and perhaps its last number.
+  static constexpr std::string_view end_line = "# end\n";
+
   [[gnu::cold]] static bool is_lower_bound(const cpu_ceilings& c) noexcept {
     bool found = false;
     for (const arithmetic_ceiling& a : c.arithmetic) found = found || a.operations.is_lower_bound;
