@@ -68,37 +68,27 @@ TEST_CASE("machine_cpus.threads_are_those_that_run_at_a_time") {
   CHECK(m.threads() == 4);
 }
 
-TEST_CASE("machine_cpus.memory_is_beyond_the_caches_or_says_so") {
-  constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
-  const data_cache shared{3, 32 * mib, 2};
-  const auto wide = measuring_memory::wish_for(shared, 2, 16 * 1024 * mib);
-  CHECK(wide.of_first == 128 * mib);
-  CHECK(wide.of_others == 64 * mib);
-  CHECK(wide.is_beyond_caches);
-  const auto narrow = measuring_memory::wish_for(shared, 2, 8 * 96 * mib);  // half of what it wants
-  CHECK(narrow.of_first == 64 * mib);
-  CHECK(narrow.of_others == 32 * mib);
-  CHECK(narrow.is_beyond_caches);
-  const auto little = measuring_memory::wish_for(shared, 2, 8 * 90 * mib);
-  CHECK_FALSE(little.is_beyond_caches);
-  const auto none = measuring_memory::wish_for({}, 1, 0);
-  CHECK_FALSE(none.is_beyond_caches);
-  CHECK(none.of_first == 8 * mib);
-  const auto large = measuring_memory::wish_for({3, 1024 * mib, 1}, 4, 4096 * 1024 * mib);
-  CHECK(large.of_first + 3 * large.of_others <= 2048 * mib);
+TEST_CASE("machine_cpus.memory_is_no_more_than_it_takes_and_may_be_had") {
+  constexpr std::size_t mib = std::size_t{1} << 20U;
+  CHECK(measuring_memory::size_for(2, 16 * 1024 * mib) == 32 * mib);
+  CHECK(measuring_memory::size_for(2, 512 * mib) == 32 * mib);
+  CHECK(measuring_memory::size_for(2, 400 * mib) == 25 * mib);
+  CHECK(measuring_memory::size_for(1, 0) == 8 * mib);
+  CHECK(measuring_memory::size_for(128, 4096 * 1024 * mib) == 16 * mib);
 }
 
 TEST_CASE("machine_cpus.parts_of_an_array_follow_one_another") {
-  measuring_memory memory(2, {std::size_t{8} << 20U, std::size_t{8} << 20U, true});
+  constexpr std::size_t part = measuring_memory::walked_part;
+  measuring_memory memory(2, 2 * part + 4096);
   REQUIRE(memory.is_there());
   memory.touch(0);
-  const std::size_t part = std::size_t{3} << 20U;
-  CHECK(memory.next(0, part) == memory.of(0));
-  CHECK(memory.next(0, part) == memory.of(0) + part);
-  CHECK(memory.next(0, part) == memory.of(0));  // the rest is less than a part
-  CHECK(memory.next(1, part) == memory.of(1));
-  CHECK(memory.holds(std::size_t{8} << 20U, 512));
-  CHECK_FALSE(memory.holds((std::size_t{8} << 20U) + 1, 512));
+  CHECK(memory.walked(0) == memory.of(0));
+  CHECK(memory.walk_on(0, 2 * part + 4096) == memory.of(0) + part);
+  CHECK(memory.walked(0) == memory.of(0) + part);
+  CHECK(memory.walk_on(0, 2 * part + 4096) == memory.of(0));  // the rest is less than a part
+  CHECK(memory.walked(1) == memory.of(1));
+  CHECK(memory.holds(2 * part, 512));
+  CHECK_FALSE(memory.holds(3 * part, 512));
   CHECK_FALSE(memory.holds(1500, 512));
 }
 

@@ -66,9 +66,9 @@ class fenced_array {
 /// All that this processor can run.
 std::vector<memory_loop> memory_loops() {
   const x86_features has = find_x86_features();
-  std::vector<memory_loop> loops{{x86_bytes_per_round, &read_sse2, &triad_sse2}};
-  if (has.fma) loops.push_back({x86_bytes_per_round, &read_avx, &triad_avx});
-  if (has.avx512) loops.push_back({x86_bytes_per_round, &read_avx512, &triad_avx512});
+  std::vector<memory_loop> loops{{x86_bytes_per_round, &read_sse2, &triad_sse2, &flush_sse2}};
+  if (has.fma) loops.push_back({x86_bytes_per_round, &read_avx, &triad_avx, &flush_sse2});
+  if (has.avx512) loops.push_back({x86_bytes_per_round, &read_avx512, &triad_avx512, &flush_sse2});
   return loops;
 }
 

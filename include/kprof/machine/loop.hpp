@@ -30,6 +30,8 @@ struct memory_loop {
   void (*read)(const void* from, std::size_t bytes, std::uint64_t passes);
   /// a[i] = b[i] + s c[i], with f32 and arrays of `bytes` each.
   void (*triad)(void* a, const void* b, const void* c, std::size_t bytes, std::uint64_t passes);
+  /// Takes what is in these bytes out of all caches. `from` is aligned to 64 bytes.
+  void (*flush)(const void* from, std::size_t bytes);
 };
 
 }  // namespace detail

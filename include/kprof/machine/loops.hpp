@@ -31,19 +31,22 @@ struct processor_loops {
 /// The loops of a processor with these features.
 [[gnu::cold]] inline processor_loops loops_with(const x86_features& has) {
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
-  processor_loops found{{},
-                        {x86_bytes_per_round, &read_sse2, &triad_sse2},
-                        &count_clocks,
-                        static_cast<double>(clocks_per_round)};
+  processor_loops found{
+      {},
+      {x86_bytes_per_round, &read_sse2, &triad_sse2, has.flush_opt ? &flush_opt : &flush_sse2},
+      &count_clocks,
+      static_cast<double>(clocks_per_round)};
   auto& loops = found.arithmetic;
   if (has.avx512) {
     loops.push_back({dtype::f64, "AVX-512 FMA", chains * 8 * two, &fma_f64_avx512});
     loops.push_back({dtype::f32, "AVX-512 FMA", chains * 16 * two, &fma_f32_avx512});
-    found.memory = {x86_bytes_per_round, &read_avx512, &triad_avx512};
+    found.memory.read = &read_avx512;
+    found.memory.triad = &triad_avx512;
   } else if (has.fma) {
     loops.push_back({dtype::f64, "AVX2 FMA", chains * 4 * two, &fma_f64_avx2});
     loops.push_back({dtype::f32, "AVX2 FMA", chains * 8 * two, &fma_f32_avx2});
-    found.memory = {x86_bytes_per_round, &read_avx, &triad_avx};
+    found.memory.read = &read_avx;
+    found.memory.triad = &triad_avx;
   } else {
     loops.push_back({dtype::f64, "SSE2", chains * 2, &mul_add_f64_sse2});
     loops.push_back({dtype::f32, "SSE2", chains * 4, &mul_add_f32_sse2});

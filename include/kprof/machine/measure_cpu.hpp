@@ -27,17 +27,27 @@ struct timed_work {
   void (*rounds)(std::uint64_t amount) = nullptr;  // arithmetic; null: one of the two of `memory`
   const memory_loop* loops = nullptr;
   measuring_memory* memory = nullptr;
-  std::size_t bytes = 0;  // of each array
-  bool is_triad = false;  // else it reads
-  bool walks = false;     // to the next part of the thread's array, beyond the caches
-  double per_amount = 0;  // what one of `amount` counts
+  std::size_t bytes = 0;       // of each array
+  bool is_triad = false;       // else it reads
+  bool leaves_caches = false;  // each round's data is in no cache
+  std::size_t walks = 0;       // to the next part of so many bytes for each round; 0: stays
+  double per_amount = 0;       // what one of `amount` counts
   std::uint64_t amount = 1;
 
+  /// What leaves the caches is flushed some rounds ahead: flushing brings the addresses of its pages
+  /// into the core's tables, where those of a long array are not.
+  [[gnu::cold]] static void walk_on(const void* of, unsigned thread) {
+    const timed_work& w = *static_cast<const timed_work*>(of);
+    const std::byte* const first = w.memory->of(thread);
+    const auto at = static_cast<std::size_t>(w.memory->walk_on(thread, w.walks) - first);
+    constexpr std::size_t part = measuring_memory::walked_part;
+    const std::size_t parts = w.walks / part;
+    if (w.leaves_caches) w.loops->flush(first + (at / part + parts / 2) % parts * part, part);
+  }
   [[gnu::cold]] static void run(const void* of, unsigned thread) {
     const timed_work& w = *static_cast<const timed_work*>(of);
     if (w.rounds != nullptr) return w.rounds(w.amount);
-    std::byte* const a =
-        w.walks ? w.memory->next(thread, measuring_memory::walked_part) : w.memory->of(thread);
+    std::byte* const a = w.walks > 0 ? w.memory->walked(thread) : w.memory->of(thread);
     if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
     else w.loops->read(a, w.bytes, w.amount);
   }
@@ -80,7 +90,8 @@ class cpu_measurement {
  private:
   static constexpr std::int64_t round_ns = 300'000;  // longer rounds are preempted more often
   static constexpr unsigned wanted_rounds = 9, most_rounds = 60;
-  static constexpr std::int64_t most_ns = 22'000'000;  // for a rate: there are about 26
+  static constexpr std::int64_t most_ns = 22'000'000;       // for a rate: there are about 26
+  static constexpr std::int64_t most_of_all = 800'000'000;  // for those that are begun
 
   [[gnu::cold]] void note(std::string what) { result_.notes.push_back(std::move(what)); }
   [[gnu::cold]] cpu_ceilings without(const char* why) {
@@ -119,10 +130,11 @@ class cpu_measurement {
   /// The work of all threads per second. Where every round was disturbed, `of` is a lower bound.
   [[gnu::cold]] double rate(timed_work& w, unsigned threads, rate_ceiling& of) {
     w.amount = 1;
-    if (!w.walks) settle_amount(w);
+    if (w.walks == 0) settle_amount(w);
     std::vector<std::vector<round_part>> rounds;
     const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + most_ns;
     for (unsigned undisturbed = 0; undisturbed < wanted_rounds && rounds.size() < most_rounds;) {
+      if (w.walks > 0) static_cast<void>(threads_.run(threads, {&timed_work::walk_on, &w}));
       rounds.push_back(threads_.run(threads, {&timed_work::run, &w}));
       if (undisturbed_ns(rounds.back()) > 0) ++undisturbed;
       if (read_clock_ns(CLOCK_MONOTONIC) > end) break;
@@ -134,74 +146,85 @@ class cpu_measurement {
            static_cast<double>(best.ns);
   }
 
+  /// Nothing once the time is over.
   [[gnu::cold]] rate_ceiling with_one_and_all(timed_work w) {
     rate_ceiling found;
+    if (read_clock_ns(CLOCK_MONOTONIC) > begin_ns_ + most_of_all) {
+      if (!std::exchange(is_over_, true))
+        note("what is n/a was not measured: the machine was too busy to do it in a second");
+      return found;
+    }
     found.one_thread = found.all_threads = rate(w, 1, found);
     if (threads_.size() > 1) found.all_threads = rate(w, threads_.size(), found);
     return found;
   }
 
   [[gnu::cold]] void measure_memory() {
-    const data_cache last = machine_.data.empty() ? data_cache{} : machine_.data.back();
-    const measuring_memory::wish wish =
-        measuring_memory::wish_for(last, threads_.size(), machine_.free_bytes);
-    measuring_memory memory(threads_.size(), wish);
+    measuring_memory memory(threads_.size(),
+                            measuring_memory::size_for(threads_.size(), machine_.free_bytes));
     if (!memory.is_there())
       return note("caches and DRAM were not measured: no memory could be had");
+    measuring_memory* const to = &memory;
     // Each page on the node of the thread that will read it.
-    each_array(memory, [](const void* of, unsigned t) {
-      static_cast<const array_use*>(of)->memory->touch(t);
-    });
+    static_cast<void>(threads_.run(
+        threads_.size(),
+        {[](const void* of, unsigned t) { (*static_cast<measuring_memory* const*>(of))->touch(t); },
+         &to}));
     result_.memory.reserve(machine_.data.size() + 1);
+    // First, in case that the time is over before all is measured.
+    measure_level("DRAM", 0, memory.size(0), true, memory);
     for (const data_cache& cache : machine_.data) {
       const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
-      const std::size_t bytes =
-          static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
+      const auto all = static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
+      const std::size_t bytes = std::min(all, measuring_memory::largest);
+      const std::string name = "L" + std::to_string(cache.level);
       if (memory.holds(bytes, loops_.memory.bytes_per_round))
-        measure_level("L" + std::to_string(cache.level), cache.bytes, bytes, false, memory);
+        measure_level(name, cache.bytes, bytes, false, memory);
+      else note(name + " was not measured: too little memory is free");
     }
-    if (!wish.is_beyond_caches)
-      return note("DRAM was not measured: too little memory is free for arrays beyond the caches");
-    // The lines that touch() wrote go to memory first.
-    each_array(memory, [](const void* of, unsigned t) {
-      const array_use& use = *static_cast<const array_use*>(of);
-      use.loops->read(use.memory->of(t), use.memory->size(t), 1);
-    });
-    // Each round takes the next part of the array, which no cache holds any more.
-    measure_level("DRAM", 0, measuring_memory::walked_part, true, memory);
+    std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
   }
 
-  struct array_use {
-    measuring_memory* memory;
-    const memory_loop* loops;
-  };
-  [[gnu::cold]] void each_array(measuring_memory& memory, void (*run)(const void*, unsigned)) {
-    const array_use use{&memory, &loops_.memory};
-    static_cast<void>(threads_.run(threads_.size(), {run, &use}));
-  }
-
+  /// In the first `bytes` of each array. Where these are many, a round takes a part, as a round of
+  /// all would be preempted.
   [[gnu::cold]] void measure_level(std::string name, std::uint64_t cache_bytes, std::size_t bytes,
-                                   bool walks, measuring_memory& memory) {
+                                   bool leaves_caches, measuring_memory& memory) {
     const std::size_t round = loops_.memory.bytes_per_round;
     memory_ceiling& level = result_.memory.emplace_back();
     level.level = std::move(name);
     level.bytes = cache_bytes;
-    timed_work w{.loops = &loops_.memory,
-                 .memory = &memory,
-                 .bytes = memory.rounded(bytes, round),
-                 .walks = walks};
+    timed_work w{.loops = &loops_.memory, .memory = &memory, .leaves_caches = leaves_caches};
+    if (bytes >= 2 * measuring_memory::walked_part) {
+      w.walks = bytes;
+      bytes = measuring_memory::walked_part;
+    }
+    w.bytes = memory.rounded(bytes, round);
     w.per_amount = static_cast<double>(w.bytes);
+    if (w.walks > 0) begin_walk(w);
     level.read = with_one_and_all(w);
     w.is_triad = true;
     w.bytes = memory.rounded(bytes / 3, round);
     w.per_amount = 3 * static_cast<double>(w.bytes);
     level.triad = with_one_and_all(w);
   }
+  [[gnu::cold]] void begin_walk(const timed_work& w) {
+    static_cast<void>(threads_.run(threads_.size(), {[](const void* of, unsigned t) {
+                                                       const timed_work& f =
+                                                           *static_cast<const timed_work*>(of);
+                                                       if (f.leaves_caches)
+                                                         f.loops->flush(f.memory->of(t), f.walks);
+                                                       else
+                                                         f.loops->read(f.memory->of(t), f.walks, 2);
+                                                     },
+                                                     &w}));
+  }
 
   usable_cpus_of_machine machine_;
   processor_loops loops_;
   round_threads threads_;
   cpu_ceilings result_;
+  std::int64_t begin_ns_ = read_clock_ns(CLOCK_MONOTONIC);
+  bool is_over_ = false;
 };
 
 }  // namespace detail

@@ -21,41 +21,21 @@ namespace detail {
 /// Each thread uses its own array alone.
 class measuring_memory {
  public:
-  static constexpr std::size_t walked_part = std::size_t{4}
-                                             << 20U;  // of an array, that next() gives
+  static constexpr std::size_t walked_part = std::size_t{4} << 20U;  // of an array
 
-  /// Sizes in bytes.
-  struct wish {
-    std::size_t of_first = 0;  // thread 0, which also runs alone
-    std::size_t of_others = 0;
-    bool is_beyond_caches =
-        false;  // so large that a thread that walks on never meets a cached line
-  };
+  static constexpr std::size_t largest = std::size_t{32} << 20U;
 
-  /// Four times the last cache for a thread alone, and for the threads of a cache together; an
-  /// eighth of what is free at most, and 2 GiB.
-  [[gnu::cold]] static wish wish_for(const data_cache& last, unsigned threads,
-                                     std::uint64_t free_bytes) {
-    constexpr std::uint64_t unknown_cache = std::uint64_t{32} << 20U,
-                            most = std::uint64_t{2} << 30U;
-    const std::uint64_t cache = last.bytes == 0 ? unknown_cache : last.bytes;
-    const std::uint64_t allowed = std::min(free_bytes / 8, most);
-    double scale = 1;
-    const std::uint64_t first = 4 * cache, other = 4 * cache / last.sharers;
-    const std::uint64_t all = first + (threads - 1) * other;
-    if (all > allowed) scale = static_cast<double>(allowed) / static_cast<double>(all);
-    const auto part = [&](std::uint64_t bytes) {
-      const auto scaled = static_cast<std::size_t>(static_cast<double>(bytes) * scale);
-      return std::max(scaled, least) / page * page;
-    };
-    // Half of it is still twice the cache.
-    return {part(first), part(other), scale >= 0.5};
+  /// Bytes of each array: of all together an eighth of what is free at most, and 2 GiB.
+  [[gnu::cold]] static std::size_t size_for(unsigned threads, std::uint64_t free_bytes) {
+    constexpr std::uint64_t most = std::uint64_t{2} << 30U;
+    const std::uint64_t allowed = std::min(free_bytes / 8, most) / threads;
+    if (allowed >= largest) return largest;
+    return std::max(static_cast<std::size_t>(allowed), least) / page * page;
   }
 
-  [[gnu::cold]] measuring_memory(unsigned threads, const wish& wanted) : arrays_(threads) {
-    for (unsigned t = 0; t < threads; ++t) {
-      array& a = arrays_[t];
-      a.size = t == 0 ? wanted.of_first : wanted.of_others;
+  [[gnu::cold]] measuring_memory(unsigned threads, std::size_t bytes) : arrays_(threads) {
+    for (array& a : arrays_) {
+      a.size = bytes;
       void* const at =
           mmap(nullptr, a.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       a.at = at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
@@ -83,13 +63,14 @@ class measuring_memory {
   std::size_t size(unsigned thread) const { return arrays_[thread].size; }
   void touch(unsigned thread) { std::memset(of(thread), 0, size(thread)); }
 
-  /// The next `bytes` of a thread's array, from its begin again after its end.
-  std::byte* next(unsigned thread, std::size_t bytes) {
+  /// The part of a thread's array at which it is, and the next one of the first `bytes`, after
+  /// whose end it begins again.
+  std::byte* walked(unsigned thread) { return arrays_[thread].at + arrays_[thread].walked; }
+  std::byte* walk_on(unsigned thread, std::size_t bytes) {
     array& a = arrays_[thread];
-    if (a.size - a.used < bytes) a.used = 0;
-    std::byte* const at = a.at + a.used;
-    a.used += bytes;
-    return at;
+    a.walked += walked_part;
+    if (a.walked + walked_part > bytes) a.walked = 0;
+    return walked(thread);
   }
 
   static std::size_t rounded(std::size_t bytes, std::size_t round) { return bytes / round * round; }
@@ -99,7 +80,7 @@ class measuring_memory {
   struct alignas(64) array {  // threads do not share a line
     std::byte* at = nullptr;
     std::size_t size = 0;
-    std::size_t used = 0;
+    std::size_t walked = 0;
   };
   std::vector<array> arrays_;
 };

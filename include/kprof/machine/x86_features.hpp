@@ -17,6 +17,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 struct x86_features {
+  bool flush_opt = false;
   bool avx = false;
   bool fma = false;  // with AVX
   bool avx512 = false;
@@ -48,6 +49,7 @@ inline bool x86_may_use_tiles() noexcept {
 [[gnu::cold]] inline x86_features find_x86_features() noexcept {
   x86_features found;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) found.flush_opt = ((b >> 23U) & 1U) != 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return found;
   const std::uint64_t kept = x86_kept_state();
   constexpr std::uint64_t ymm = 0x6, zmm = 0xE6, tiles = 0x60000;

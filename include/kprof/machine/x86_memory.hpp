@@ -105,6 +105,21 @@ KPROF_DETAIL_TRIAD(triad_sse2, "movss %[factor], %%xmm0\n\tshufps $0, %%xmm0, %%
 #undef KPROF_DETAIL_XMM
 #undef KPROF_DETAIL_CLOBBERED
 
+/// Waits for each line.
+inline void flush_sse2(const void* from, std::size_t bytes) {
+  const char* const first = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes; at += 64)
+    asm volatile("clflush %0" : : "m"(first[at]) : "memory");
+  asm volatile("mfence" : : : "memory");
+}
+/// Waits for all lines together.
+inline void flush_opt(const void* from, std::size_t bytes) {
+  const char* const first = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes; at += 64)
+    asm volatile("clflushopt %0" : : "m"(first[at]) : "memory");
+  asm volatile("mfence" : : : "memory");
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 
