@@ -8,6 +8,7 @@
 
 #include <kprof/ceilings.hpp>
 #include <kprof/kprof.hpp>
+#include <kprof/session/ceilings_cache.hpp>
 #include <kprof/session/preloaded.hpp>
 #include <kprof/write/printable.hpp>
 
@@ -72,7 +73,21 @@ int run(const std::string& settings, const std::vector<std::string>& command) {
   return complain(cannot_run, program.path + " cannot be started: " + std::strerror(errno));
 }
 
-int print_ceilings() {
+/// Keeps what was measured: in the cache, or in a file of the user's.
+bool save_ceilings(const kprof::cpu_ceilings& found, std::string path) {
+  kprof::detail::ceilings_cache cache;
+  kprof::status kept;
+  if (path.empty()) {
+    kept = cache.prepare();
+    path = cache.path();
+  }
+  if (kept) kept = cache.write_to(path, found);
+  if (kept) std::printf("saved to %s\n", kprof::detail::quoted_path(path).c_str());
+  else std::fprintf(stderr, "kprof ceilings: not saved: %s\n", kept.message.c_str());
+  return kept.ok();
+}
+
+int print_ceilings(bool saves, const std::string& path) {
   const auto begin = std::chrono::steady_clock::now();
   const kprof::cpu_ceilings found = kprof::measure_ceilings();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -83,7 +98,8 @@ int print_ceilings() {
     std::fprintf(stderr, "kprof ceilings: cannot write the table: %s\n", std::strerror(errno));
     return 1;
   }
-  return found.arithmetic.empty() ? 1 : 0;
+  if (found.arithmetic.empty()) return 1;
+  return !saves || save_ceilings(found, path) ? 0 : 1;
 }
 
 int command_line(int argc, char** argv) {
@@ -102,15 +118,23 @@ int command_line(int argc, char** argv) {
       "  kprof run -- ./program arguments\n"
       "  kprof run 'report(path=run.txt,top=10)' -- python3 train.py");
 
-  const CLI::App* const measures = app.add_subcommand(
+  CLI::App* const measures = app.add_subcommand(
       "ceilings", "Measure what this machine's processors reach: operations and bytes a second");
+  std::string file;
+  const CLI::Option* const saves =
+      measures
+          ->add_option("--save", file,
+                       "keep it for the reports of this machine's programs; or in a file, for "
+                       "KPROF=ceilings=FILE")
+          ->expected(0, 1)
+          ->type_name("[FILE]");
 
   // What follows "--" is the program's: no option in it is kprof's.
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
   CLI11_PARSE(app, own, argv);
-  if (measures->parsed()) return print_ceilings();
+  if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");
   return run(settings, command);

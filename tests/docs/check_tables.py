@@ -59,9 +59,12 @@ def comment(rows):
     lines = []
     for usage, default, meaning in rows:
         words = meaning.replace("`", "") + (f" (default {default.strip('`')})" if default else "")
-        wrapped = textwrap.wrap(words, 100 - 28)
-        for i, line in enumerate(wrapped):
-            lines.append(f"//   {usage.strip('`') if i == 0 else '':<22} {line}")
+        usage = usage.strip("`")
+        if len(usage) > 22:  # too long to have its meaning beside it
+            lines.append(f"//   {usage}")
+            usage = ""
+        for i, line in enumerate(textwrap.wrap(words, 100 - 28)):
+            lines.append(f"//   {usage if i == 0 else '':<22} {line}")
     return lines
 
 

@@ -256,10 +256,51 @@ def check_ceilings():
     check("ceilings: a full disk", done.returncode == 1 and "No space left" in done.stderr, done)
 
 
+def check_saved_ceilings(scratch):
+    cache = os.path.join(scratch, "cache")
+    r = run(kprof, "ceilings", "--save", XDG_CACHE_HOME=cache)
+    kept = [os.path.join(folder, f) for folder, _, files in os.walk(cache) for f in files]
+    check("--save: keeps one file", r.returncode == 0 and len(kept) == 1, (r, kept))
+    check("--save: says where", kept and f'saved to "{kept[0]}"' in r.stdout, r)
+    r = run(kprof, "ceilings", "--save", XDG_CACHE_HOME="/dev/null")
+    says = r.returncode == 1 and "f32" in r.stdout and "kprof ceilings: not saved: " in r.stderr
+    check("--save: no folder", says, r)
+
+    file = os.path.join(scratch, "ceilings.txt")
+    r = run(kprof, "ceilings", "--save", file, XDG_CACHE_HOME="/dev/null")
+    check("--save FILE", r.returncode == 0 and f'saved to "{file}"' in r.stdout, r)
+    r = run(kprof, "ceilings", "--save", os.path.join(scratch, "none", "file"))
+    check("--save FILE: no folder", r.returncode == 1 and "does not exist" in r.stderr, r)
+    r = run(plain, "1", KPROF=f"report,ceilings={file}", XDG_CACHE_HOME="/dev/null")
+    check("a file that was saved is read without a mistake", "ceilings=" not in r.stdout, r)
+    with open(file, "a", encoding="utf-8") as more:
+        more.write("f33 = 1 2 GFLOP/s\n")
+    r = run(plain, "1", KPROF=f"report,ceilings={file}", XDG_CACHE_HOME="/dev/null")
+    told = " ".join(r.stdout.split())
+    check("a mistake in it is a note of the report", '"f33 = 1 2 GFLOP/s" is unknown' in told, r)
+
+
+def check_first_report(scratch):
+    cache = os.path.join(scratch, "first")
+    measures = "kprof measured what this machine reaches, for "
+    r = run(plain, "1", KPROF="report", XDG_CACHE_HOME=cache)
+    check("the first report measures the machine, and says so", measures in r.stdout, r)
+    r = run(plain, "1", KPROF="report", XDG_CACHE_HOME=cache)
+    check("the second takes what was kept", r.stdout and measures not in r.stdout, r)
+    for setting in ("off", "cache"):
+        r = run(plain, "1", KPROF=f"report,ceilings={setting}",
+                XDG_CACHE_HOME=os.path.join(scratch, "none"))
+        check(f"ceilings={setting} measures nothing", r.stdout and measures not in r.stdout, r)
+    r = run(plain, "1", KPROF="report", XDG_CACHE_HOME="/dev/null")
+    check("nor does it without a folder", r.stdout and measures not in r.stdout, r)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     check_programs()
     if os.uname().machine == "x86_64":
         check_ceilings()
+        check_saved_ceilings(scratch)
+        check_first_report(scratch)
     for module in libraries:
         check_second_signal(module, scratch)
     check_settings(programs[0], scratch)

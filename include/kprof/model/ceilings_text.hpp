@@ -146,13 +146,14 @@ class ceilings_reader {
       if (read_pair(ceiling_unit::operations, rate)) entry_of(cpu, type).operations = rate;
       return true;
     }
-    for (const char* const suffix : {"", ".read", ".triad"}) {
+    constexpr std::string_view of_reads = ".read", of_triads = ".triad";
+    for (const std::string_view suffix : {std::string_view{}, of_reads, of_triads}) {
       const char* const level = level_before(suffix);
       if (level == nullptr) continue;
       if (!read_pair(ceiling_unit::bytes_per_s, rate)) return true;
       memory_ceiling& entry = entry_of(cpu, level);
-      if (suffix[1] != 't') entry.read = rate;
-      if (suffix[1] != 'r') entry.triad = rate;
+      if (suffix != of_triads) entry.read = rate;
+      if (suffix != of_reads) entry.triad = rate;
       return true;
     }
     return false;
