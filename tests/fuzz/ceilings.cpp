@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any text as a file of ceilings: it is read, each mistake is a line fit to print, every rate is one
-// that a machine can have, and what is written of it is read back the same.
+// Any text as a file of ceilings: it is read, each mistake is a line fit to print, every rate is
+// one that a machine can have, and what is written of it is read back the same.
 #include "printable.hpp"
 
 #include <kprof/model/ceilings_text.hpp>
