@@ -225,6 +225,15 @@ TEST_CASE("roofline.what_is_not_known_has_its_reason") {
   b.calls(op, 1, 10e6);
   profile p = b.done();
   CHECK(only_row(p).verdict.roof.why == absence::no_flops);
+  // Above a ceiling that was disturbed when it was measured: nothing is impossible.
+  p.nodes[op].work = {.has_flops = true, .flops = 10'000'000'000, .type = dtype::f32};
+  p.machine.cpu = kprof_test::two_cpus();
+  CHECK(only_row(p).verdict.bound == bound_by::impossible);
+  p.machine.cpu.arithmetic[1].operations.is_lower_bound = true;
+  CHECK(only_row(p).verdict.roof.why == absence::no_ceiling);
+  CHECK(only_row(p).verdict.bound == bound_by::unknown);
+  p.nodes[op].work = {};
+  p.machine = {};
   p.machine.cpu = kprof_test::two_cpus();
   CHECK(only_row(p).verdict.roof.why == absence::no_flops);
   p.nodes[op].work.has_bytes = true;

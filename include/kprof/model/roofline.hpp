@@ -187,7 +187,7 @@ class roofline {
   }
 
   call_roof made_of(const scope_node& n, double flop_rate, double mean_ns,
-                    const std::vector<memory_level>& levels) const {
+                    const std::vector<memory_level>& levels, bool may_be_faster = false) const {
     call_roof roof;
     roof.why = formulas_of(n);
     if (roof.why != absence::none) return roof;
@@ -203,6 +203,8 @@ class roofline {
       if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
     }
     roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
+    // What is above a rate that the machine exceeds is nothing odd.
+    if (roof.is_impossible && may_be_faster) roof.why = absence::no_ceiling;
     return roof;
   }
 
@@ -225,16 +227,21 @@ class roofline {
 
   call_roof of_cpu(const scope_node& n, double threads) const {
     double flop_rate = 0;
+    bool may_be_faster = false;
     for (const arithmetic_ceiling& a : cpu_.arithmetic)
-      if (a.type == computed_in(n.work.type))
+      if (a.type == computed_in(n.work.type)) {
         flop_rate = rate_of(a.operations, threads, all_threads_);
+        may_be_faster = a.operations.is_lower_bound;
+      }
     std::vector<memory_level> levels;
     for (const memory_ceiling& m : cpu_.memory)
       levels.push_back({static_cast<double>(m.bytes) * threads,
                         std::max(rate_of(m.read, threads, all_threads_),
                                  rate_of(m.triad, threads, all_threads_))});
+    for (const memory_ceiling& m : cpu_.memory)
+      may_be_faster = may_be_faster || m.read.is_lower_bound || m.triad.is_lower_bound;
     const auto calls = static_cast<double>(std::max<std::uint64_t>(1, timed_calls(n)));
-    return made_of(n, flop_rate, calls_ns(n) / calls, levels);
+    return made_of(n, flop_rate, calls_ns(n) / calls, levels, may_be_faster);
   }
 
   /// Whether the calls were faster than the roof by far.
