@@ -10,6 +10,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/operator_row.hpp>
+#include <kprof/model/roofline.hpp>
 #include <kprof/model/row_numbers.hpp>
 #include <kprof/profile.hpp>
 
@@ -52,7 +53,7 @@ class branch_work {
   /// `threads_apart`: a path that another thread handed over covers nothing, since its calls are in
   /// the tree of that thread.
   branch_work(const profile& p, const device_sums& device, bool threads_apart)
-      : p_(p), device_(device), row_of_(p.nodes.size(), scope_node::none) {
+      : p_(p), device_(device), roofs_(p, device), row_of_(p.nodes.size(), scope_node::none) {
     covers_ = covering_nodes(
         p, std::vector<std::uint32_t>(p.nodes.size(), threads_apart ? scope_node::none : 0));
   }
@@ -69,7 +70,7 @@ class branch_work {
 
   /// When all nodes have their rows. An operator covers all below it.
   void sum_up() {
-    std::vector<branch_sum> flops(p_.nodes.size()), bytes(p_.nodes.size());
+    std::vector<branch_sum> flops(p_.nodes.size()), bytes(p_.nodes.size()), ideal(p_.nodes.size());
     for (std::size_t i = p_.nodes.size(); i-- > 0;) {
       const scope_node& n = p_.nodes[i];
       if (n.kind == scope_kind::op) {
@@ -77,14 +78,19 @@ class branch_work {
         close(i, says_bytes(n),
               static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written),
               absence::no_bytes, bytes[i]);
+        const call_roof& roof = roofs_.of(i);
+        close(i, roof.why == absence::none && !roof.is_impossible, roof.ideal_ns(),
+              roof.is_impossible ? absence::impossible : roof.why, ideal[i]);
       }
       if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none) {
         flops[parent].add(flops[i]);
         bytes[parent].add(bytes[i]);
+        ideal[parent].add(ideal[i]);
       }
       if (row_of_[i] == scope_node::none) continue;
       rows_[row_of_[i]].flops.add(flops[i]);
       rows_[row_of_[i]].bytes.add(bytes[i]);
+      rows_[row_of_[i]].ideal.add(ideal[i]);
     }
   }
 
@@ -96,12 +102,17 @@ class branch_work {
   figure bytes_per_s(std::uint32_t row, double host_ns) const noexcept {
     return rate(rows_[row], rows_[row].bytes, host_ns);
   }
+  /// The least time that the work takes over the time that it took.
+  figure roof(std::uint32_t row, double host_ns) const noexcept {
+    const figure per_s = rate(rows_[row], rows_[row].ideal, host_ns);  // nanoseconds a second
+    return {per_s.value * 1e-9, per_s.why};
+  }
 
  private:
   struct row_work {
-    bool handed_over = false;  // other threads launched for it
-    branch_sum flops, bytes;
-    device_sum device{};  // of the branch
+    bool handed_over = false;        // other threads launched for it
+    branch_sum flops, bytes, ideal;  // ideal: the least time, in nanoseconds
+    device_sum device{};             // of the branch
   };
 
   // The sum of what is below becomes that of the whole branch.
@@ -146,6 +157,7 @@ class branch_work {
 
   const profile& p_;
   const device_sums& device_;
+  roofline roofs_;
   std::vector<std::uint32_t> row_of_;  // by node
   std::vector<bool> covers_;           // by node
   std::vector<row_work> rows_;

@@ -214,7 +214,7 @@ class tree_folding {
     out.least_device_ns = out.most_device_ns = out.row.device_total_ns;
     for (const std::uint32_t i : set.rows) out.nodes.push_back(tree_[i].node);
     if (set.rows.size() == 1) return out;
-    rate_sum flops, bytes;
+    rate_sum flops, bytes, roof;
     tree_row sum;
     std::vector<std::uint64_t> keys;
     text_range parameters(out.row.parameters);
@@ -224,6 +224,7 @@ class tree_folding {
       add(sum, row);
       flops.add(row, row.flops, row.flops_per_s);
       bytes.add(row, row.bytes, row.bytes_per_s);
+      roof.add(row, row.roof, row.roof);
       keys.push_back(row.key);
       out.least_ns = std::min(out.least_ns, row.total_ns);
       out.most_ns = std::max(out.most_ns, row.total_ns);
@@ -239,6 +240,7 @@ class tree_folding {
     sum.flops = flops.value;
     sum.bytes = bytes.value;
     sum.flops_per_s = flops.rate();
+    sum.roof = roof.rate();
     sum.bytes_per_s = bytes.rate();
     std::sort(keys.begin(), keys.end());
     key_hash hash;

@@ -66,6 +66,9 @@ struct tree_row {
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
   figure flops{}, bytes{};
   figure flops_per_s{}, bytes_per_s{};
+  /// The least time that the operators' work takes on the machine, over the time that the rates are
+  /// over, 0 to 1. What has no formula, and what is impossible, adds none.
+  figure roof{};
 };
 
 namespace detail {
@@ -151,6 +154,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
+    rows[i].roof = work.roof(i, all_calls_ns(rows[i]));
     rows[i].flops_per_s = work.flops_per_s(i, all_calls_ns(rows[i]));
     rows[i].bytes_per_s = work.bytes_per_s(i, all_calls_ns(rows[i]));
   }

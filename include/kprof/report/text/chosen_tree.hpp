@@ -30,8 +30,7 @@ struct tree_work {
 
   [[gnu::cold]] void add(const tree_row& row, const figure& number, const figure& per_s,
                          bool device) {
-    const bool adds_nothing = number.why == absence::no_operator ||
-                              number.why == absence::no_flops || number.why == absence::no_bytes;
+    const bool adds_nothing = number.why >= absence::no_bytes;  // no formula, ceiling or operator
     any = any || number.known();
     sum += number.known() ? number.value : 0;
     if (!number.known() && (!adds_nothing || why == absence::no_operator)) why = number.why;
@@ -57,7 +56,7 @@ struct chosen_tree {
   std::vector<folded_row> rows;
   std::vector<bool> shown, last;   // last: no sibling below it is shown
   hidden_rows filtered, cut, all;  // all: rows of the tree, those that are cut too
-  tree_work flops, bytes;
+  tree_work flops, bytes, roof;
   bool any_open = false, any_folded = false;  // of those that are shown
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan) {
@@ -76,6 +75,7 @@ struct chosen_tree {
       if (f.row.parent != scope_node::none) continue;
       flops.add(f.row, f.row.flops, f.row.flops_per_s, plan.device);
       bytes.add(f.row, f.row.bytes, f.row.bytes_per_s, plan.device);
+      roof.add(f.row, f.row.roof, f.row.roof, plan.device);
     }
     shown.assign(rows.size(), true);
     last.assign(rows.size(), false);

@@ -36,10 +36,11 @@ struct tree_column {
   look as;
 };
 inline constexpr tree_column tree_columns[] = {
-    {"calls", 1, 1, look::calls},     {"open", 2, 2, look::open},  {"device", 0, 2, look::time},
-    {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time}, {"share", 3, 10, look::share},
-    {"each", 6, 6, look::time},       {"self", 5, 8, look::time},  {"mean", 8, 11, look::time},
-    {"GFLOP/s", 4, 4, look::rate},    {"GB/s", 7, 7, look::rate},  {"FLOPs", 9, 9, look::si},
+    {"calls", 1, 1, look::calls},     {"open", 2, 2, look::open},    {"device", 0, 2, look::time},
+    {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time},   {"share", 3, 10, look::share},
+    {"each", 6, 6, look::time},       {"self", 5, 8, look::time},    {"mean", 8, 11, look::time},
+    {"roof", 4, 4, look::ratio},      {"GFLOP/s", 4, 4, look::rate}, {"GB/s", 7, 7, look::rate},
+    {"FLOPs", 9, 9, look::si},
 };
 
 /// "44.1 … 53.0 ms": the least and the most that one of the folded rows took.
@@ -58,6 +59,7 @@ inline constexpr tree_column tree_columns[] = {
 
 /// The number of work that a column shows.
 [[gnu::cold]] inline const figure& work_of(std::string_view header, const tree_row& row) {
+  if (header == "roof") return row.roof;
   return header == "GFLOP/s" ? row.flops_per_s : header == "GB/s" ? row.bytes_per_s : row.flops;
 }
 
@@ -79,6 +81,7 @@ inline constexpr tree_column tree_columns[] = {
     return thread || folded.rows == 0 ? ""
            : row.timed_calls == 0     ? "n/a"
                                   : out.time(row.calls_ns / static_cast<double>(row.timed_calls));
+  if (header == "roof") return work_cell(row.roof, look::share, tera, out);
   return work_cell(work_of(header, row), c.as, tera, out);
 }
 
@@ -157,7 +160,7 @@ class tree_grid {
     if (rank == 0) return;
     const std::string_view name = c.header;
     if ((name == "open" && !tree_.any_open) || (name == "each" && !tree_.any_folded)) return;
-    const bool work = c.as == look::rate || c.as == look::si;
+    const bool work = c.as == look::rate || c.as == look::si || c.as == look::ratio;
     double most = 0;
     for (std::size_t i = 0; i < tree_.rows.size(); ++i) {
       const figure& f = work_of(name, tree_.rows[i].row);
@@ -245,7 +248,8 @@ class tree_grid {
   out.sum.total_share = share_of(hidden.self_ns, plan.all_self_ns);
   out.sum.device_total_ns = hidden.device_ns;
   out.sum.device_share = share_of(hidden.device_ns, plan.all_device_ns);
-  out.sum.flops = out.sum.flops_per_s = out.sum.bytes_per_s = {0, absence::no_operator};
+  out.sum.flops = out.sum.flops_per_s = out.sum.bytes_per_s =
+      out.sum.roof = {0, absence::no_operator};
   return out;
 }
 
@@ -265,6 +269,7 @@ class tree_grid {
     sums.back().sum.flops = tree.flops.value();
     sums.back().sum.flops_per_s = tree.flops.per_s();
     sums.back().sum.bytes_per_s = tree.bytes.per_s();
+    sums.back().sum.roof = tree.roof.per_s();
   } else {
     sums.push_back(sum_of("filtered out " + filtered_by(out, plan), tree.filtered, plan));
   }
