@@ -108,6 +108,13 @@ struct scope_node {
   /// as no call has finished or a file lacks it.
   double first_ns = -1;
   double first_end_ns = -1;
+  /// Durations of the calls of which the thread's CPU time is known, summed: those with a reading
+  /// of it near their end and, no more than an eighth of the call away, before their begin. Long
+  /// ones have both, see clock_info::cpu_interval_ns.
+  double measured_ns = 0;
+  /// Of measured_ns, the time that the thread ran on no CPU, at least: it waited, or others ran in
+  /// its place. What is not known counts as time on the CPU.
+  double off_cpu_ns = 0;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
@@ -124,6 +131,9 @@ struct thread_info {
   /// lacks it.
   double wall_ns = 0;
   double in_scopes_ns = 0;  ///< of that, the time in scopes, open ones too
+  /// From the thread's first reading of its CPU time to its last one; of several, summed.
+  double measured_ns = 0;
+  double off_cpu_ns = 0;  ///< of that, the time that it ran on no CPU
 };
 
 /// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
@@ -142,6 +152,9 @@ struct clock_info {
   double residual_ns = 0;
   /// The session's start in CLOCK_REALTIME, the clock of CUPTI's records.
   std::uint64_t start_realtime_ns = 0;
+  /// A thread reads its CPU time (CLOCK_THREAD_CPUTIME_ID) no more often than that; 0: the system
+  /// does not tell it; negative: not known, a file lacks it.
+  double cpu_interval_ns = -1;
 
   double to_ns(std::int64_t ticks) const noexcept {
     return static_cast<double>(ticks) * ns_per_tick;
@@ -185,9 +198,12 @@ struct completeness {
 struct own_cost {
   double scope_ns = 0;        ///< one scope: what it costs the thread
   double empty_scope_ns = 0;  ///< what an empty scope shows as its duration
-  double recording_ns = 0;    ///< scope_ns times the scopes finished or open
-  double folding_ns = 0;      ///< time spent folding logs into totals
-  std::uint64_t memory = 0;   ///< bytes held now
+  /// scope_ns times the scopes finished or open, and cpu_reading_ns times the readings
+  double recording_ns = 0;
+  double cpu_reading_ns = 0;       ///< a thread's reading of its CPU time: what it costs
+  std::uint64_t cpu_readings = 0;  ///< how many there have been
+  double folding_ns = 0;           ///< time spent folding logs into totals
+  std::uint64_t memory = 0;        ///< bytes held now
   std::uint64_t memory_limit = 0;
 };
 

@@ -50,7 +50,10 @@ std::uint64_t change_of_chunks() {
   for (; room() < 0 || room() > 200; ++done) { KPROF_OP(Op, {1, 2}); }
   steps = 0;
   single_step(true);
-  for (int i = 0; i < 3; ++i) { KPROF_OP(Op, {1, 2}); }
+  for (int i = 0; i < 3; ++i) {
+    kprof::detail::this_log->cpu_due = 0;  // which the begin reads; the end has come late by then
+    KPROF_OP(Op, {1, 2});
+  }
   single_step(false);
   if (wanted == 0 && steps > most_steps) most_steps = steps;
   static_cast<void>(kprof::snapshot());  // the next change has no chunks to fold

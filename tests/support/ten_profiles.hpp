@@ -69,6 +69,9 @@ inline void replace_measured(kprof::profile& p) {
   add_surroundings(p);
   p.clock.ns_per_tick = 0.5;
   p.clock.start_realtime_ns = 1'700'000'000'000'000'000;
+  p.clock.cpu_interval_ns = 200'000;
+  p.cost.cpu_reading_ns = 190;
+  p.cost.cpu_readings = 1234;
   p.notes = {"a note"};
   p.device = {};
   p.device.state = "no libcuda.so.1";
@@ -79,6 +82,8 @@ inline void replace_measured(kprof::profile& p) {
     p.threads[i].begin_ns = 1e3 * static_cast<double>(i);
     p.threads[i].wall_ns = 5e6;
     p.threads[i].in_scopes_ns = 4e6;
+    p.threads[i].measured_ns = 4.5e6;
+    p.threads[i].off_cpu_ns = 3e6;
   }
   p.complete.recorded = p.complete.merged = 0;
   for (kprof::scope_node& n : p.nodes) {
@@ -93,6 +98,8 @@ inline void replace_measured(kprof::profile& p) {
       n.total_ns += p.clock.to_ns(ticks);
     }
     n.self_ns = n.total_ns / 2;
+    n.measured_ns = 0.75 * n.total_ns;
+    n.off_cpu_ns = 0.5 * n.total_ns;
     n.min_ns = n.calls > 0 ? 50 : 0;
     n.max_ns = n.calls > 0 ? 538 : 0;
     n.first_ns = n.calls > 0 ? 50 : -1;

@@ -128,7 +128,8 @@ TEST_CASE("csv.the_header_names_columns_and_units") {
       "operator,parameters,call_site,thread,dtype,pass,bound,key,sets,calls,replays,open,open_time "
       "[ns],"
       "device [ns],device_share,device_total [ns],kernels,copies,gap [ns],self [ns],share,"
-      "total [ns],mean [ns],median [ns],p99 [ns],min [ns],max [ns],first [ns],gflops [GFLOP/s],gbs "
+      "total [ns],cpu,mean [ns],median [ns],p99 [ns],min [ns],max [ns],first [ns],gflops "
+      "[GFLOP/s],gbs "
       "[GB/s],"
       "intensity [FLOP/B],flops [FLOP],bytes [B],threads,imbalance,waiting [ns],"
       "roof,ideal [ns],lost [ns],not known\r\n");

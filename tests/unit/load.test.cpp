@@ -61,6 +61,7 @@ TEST_CASE("load.an_older_file_is_read_and_a_newer_one_refused") {
   REQUIRE(later.result.message == "");
   CHECK(later.run.nodes.at(1).calls == 2);
   CHECK(later.run.nodes.at(1).first_ns < 0);  // as in a file from before it was noted
+  CHECK(later.run.clock.cpu_interval_ns < 0);
   CHECK(later.run.threads.at(0).wall_ns == 0);
   CHECK_THAT(refusal("{\"kprof_profile\":2}"),
              Contains("is of version 2, and this kprof reads up to 1; load it with the kprof that "

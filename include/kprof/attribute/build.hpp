@@ -188,6 +188,9 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
   out.wall_ns = static_cast<double>(ran) * ns_per_tick;
   out.in_scopes_ns =
       static_cast<double>(std::min(ran, log.ticks_in_scopes(is_merged ? 0 : end))) * ns_per_tick;
+  const cpu_sums cpu = log.cpu.of_thread();
+  out.measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
+  out.off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
   return out;
 }
 
@@ -210,6 +213,12 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     if (node.merged && !is_further_part(node)) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
+  for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
+    const cpu_sums cpu = log.cpu.of(i);
+    out.nodes[base + i].measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
+    out.nodes[base + i].off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
+  }
+  out.cost.cpu_readings += log.cpu.readings();
   add_missing_launches(out, log, base);
   log.device.each([&](const device_total& row) {
     out.device.work.push_back(to_work(row, base + row.key.node));

@@ -18,6 +18,8 @@ enum class absence : std::uint8_t {
   not_noted,        ///< the profile does not have it: a program with an older kprof saved it
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
+  too_short,        ///< no call was long enough for its CPU time to be known
+  no_cpu_time,      ///< the system does not tell CPU times
   not_shared,       ///< no call is shared by several threads
   not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
@@ -64,6 +66,8 @@ inline const char* explain(absence why) noexcept {
     case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
     case absence::no_operator: return "outside any operator";
+    case absence::too_short: return "no call was long enough for its CPU time to be known";
+    case absence::no_cpu_time: return "the system does not tell the CPU time of threads";
     case absence::no_time: return "took less than the clock can see";
     case absence::zero_bytes: return "bytes() is 0";
     case absence::merged: return "parameters not kept, for want of memory";

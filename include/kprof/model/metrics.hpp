@@ -182,6 +182,15 @@ inline constexpr metric metrics[] = {
                 "of the same row is not counted again",
      .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
                        "another call of the same row is not counted again"},
+    {.id = "cpu",
+     .label = "cpu",
+     .unit = detail::units::share,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::cpu>,
+     .meaning = "of the time of the calls, what their threads ran on a CPU, at most; the rest they "
+                "waited, or other threads ran in their place. Of the calls in total that are long "
+                "enough to tell"},
     {.id = "mean",
      .label = "mean",
      .unit = detail::units::nanoseconds,

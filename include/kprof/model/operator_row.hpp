@@ -10,6 +10,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/off_cpu.hpp>
 #include <kprof/model/roofline.hpp>
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/shared_sum.hpp>
@@ -85,6 +86,13 @@ struct operator_row {
   double self_ns = 0;
   double total_ns = 0;
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
+  /// Of total_ns, or of the parts of shared calls, the calls whose CPU time is known.
+  double measured_ns = 0;
+  double off_cpu_ns = 0;  ///< of that, the time on no CPU, at least
+  /// off_cpu_ns of all calls, less that of the operators inside them; and less where a path was
+  /// handed to other threads, since it waits for these.
+  double off_cpu_self_ns = 0;
+  figure cpu;  ///< 1 - off_cpu_ns / measured_ns: the share of the time on a CPU, at most
   /// Of a call's duration; median and p99 within 0.8 %.
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
   figure first_ns;      ///< of the call that ended first, in all threads
@@ -117,45 +125,6 @@ struct operator_row {
 };
 
 namespace detail {
-
-/// What the device did for one row.
-struct device_row_sum {
-  device_sum own, total;                   // without and with nested operators
-  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
-  row_roofs roof;
-  std::uint32_t active = 0;  // nodes of this row that the walk is in
-
-  void add(const variant_sum& v) noexcept {
-    if (!v.on_device) return;
-    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
-    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
-    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-    roof.add(v.roof);
-    if (!v.handed_over) roof.add(v.idle_roof, -1);
-  }
-  void finish(operator_row& row, double all_device_ns, const profile& p) const {
-    row.on_device = total.runs() > 0;
-    row.kernels = own.kernels;
-    row.copies = own.copies;
-    row.device_ns = own.ns;
-    row.device_total_ns = total.ns;
-    row.device_share = share_of(own.ns, all_device_ns);
-    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    if (!row.on_device && total.unrecorded == 0) return;
-    const absence timed = std::max({device_time_known(total), records_known(p, total),
-                                    calls > 0 ? absence::none : absence::no_calls});
-    row.flops_per_s =
-        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s =
-        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.verdict = judge(roof.of(row.operators),
-                        {.time_ns = total.ns,
-                         .timed = timed,
-                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
-                                              .small_grids = total.small_grid_ns> 0.5 *
-                                     total.ns});
-  }
-};
 
 /// Sums the nodes of one row.
 struct row_sum {
@@ -261,7 +230,11 @@ struct row_sum {
       row.invalid = true;
       row.invalid_calls += finished_calls(n);
     }
-    if (counted.time) row.total_ns += calls_ns(n);
+    if (counted.time) {
+      row.total_ns += calls_ns(n);
+      row.measured_ns += not_negative(n.measured_ns);
+      row.off_cpu_ns += not_negative(n.off_cpu_ns);
+    }
     const std::uint64_t done = executions(n);
     const bool lacks_flops_here = !n.merged && !n.work.has_flops;
     const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
@@ -291,7 +264,7 @@ struct row_sum {
     return row.captured > 0 ? absence::not_replayed : absence::no_calls;
   }
 
-  operator_row finish(double all_self_ns, double ns_per_tick, double empty_scope_ns) {
+  operator_row finish(double all_self_ns, const clock_info& clock, double empty_scope_ns) {
     const absence none_finished = timed_calls > 0   ? absence::none
                                   : row.calls > 0   ? absence::not_joined
                                   : row.replays > 0 ? absence::graphs_only
@@ -304,11 +277,13 @@ struct row_sum {
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
     row.mean_ns =
         duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
-    row.median_ns = duration(quantile(0.5) * ns_per_tick);
-    row.p99_ns = duration(quantile(0.99) * ns_per_tick);
+    row.median_ns = duration(quantile(0.5) * clock.ns_per_tick);
+    row.p99_ns = duration(quantile(0.99) * clock.ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
     row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
+    row.cpu = cpu_share(row.measured_ns, row.off_cpu_ns,
+                        row.calls == 0 ? none_finished : absence::none, clock);
     if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
     if (lacks_bytes && (row.operators == 1 || !any_bytes))
       no_bytes = std::max(no_bytes, absence::no_bytes);

@@ -7,9 +7,11 @@
 // linear in profile::nodes, sorting aside.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/device_row_sum.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/grouping.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/off_cpu.hpp>
 #include <kprof/model/operator_row.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/row_numbers.hpp>
@@ -37,6 +39,7 @@ class row_summing {
         roofs_(p, device_),
         numbers_(p, by, groups_, launched_in(p, device_), kept),
         covers_(covering_nodes(p, numbers_.row_of)),
+        off_cpu_(off_cpu_self(p)),
         sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
@@ -62,7 +65,7 @@ class row_summing {
     table.reserve(sums_.size());
     const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
-      table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick, p_.cost.empty_scope_ns));
+      table.push_back(sums_[i].finish(all, p_.clock, p_.cost.empty_scope_ns));
       operator_row& row = table.back();
       row.values = groups_.values_of({row.node, row.node});
       row.key = keys.row(p_.nodes[row.node], row.values, groups_.leaves());
@@ -89,6 +92,7 @@ class row_summing {
     row_sum* const row = row_of(node);
     if (row == nullptr) return;
     row->row.self_ns += not_negative(n.self_ns);
+    row->row.off_cpu_self_ns += off_cpu_[node];
     if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
     if (n.kind != scope_kind::op) return;
     const counted_call counted = row->counted();
@@ -128,6 +132,7 @@ class row_summing {
   roofline roofs_;
   row_numbers numbers_;
   std::vector<bool> covers_;
+  std::vector<double> off_cpu_;  // by node
   std::vector<row_sum> sums_;
   std::vector<device_row_sum> on_device_;  // by row, where there is work on a device
   std::vector<variant_sum> variants_;      // the same by set of parameters in a row

@@ -5,6 +5,7 @@
 // What folding a log yields beside the call tree: the scopes that are open, launches, counts.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/cpu_totals.hpp>
 #include <kprof/record/log_words.hpp>
 
 #include <cstddef>
@@ -24,6 +25,7 @@ struct open_frame {
   bool launched = false;      // work on a device
   std::uint32_t path = 0;     // of its node; 0 until somebody asks
   std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
+  cpu_reading cpu{};          // what the thread had noted last when it began
 };
 
 /// A call that launched work on a device, as folding found it.

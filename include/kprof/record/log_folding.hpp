@@ -7,6 +7,8 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/call_tree.hpp>
+#include <kprof/record/cpu_clock.hpp>
+#include <kprof/record/cpu_totals.hpp>
 #include <kprof/record/device_totals.hpp>
 #include <kprof/record/folded.hpp>
 #include <kprof/record/log_words.hpp>
@@ -40,6 +42,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   call_tree tree;
   device_totals device;
   missing_launches missing;
+  cpu_totals cpu;
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
   std::vector<part_note> parts;       // not yet joined, in the order of their ends
@@ -84,7 +87,7 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t end_word = at < stop ? get(at) : 0;
     if ((end_word & end_bit) == 0 || called.node->is_part) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
-      stack.push_back({called.number, false, start, 0});
+      stack.push_back({called.number, false, start, 0, false, 0, 0, cpu.latest()});
       return start;
     }
     at += 8;
@@ -121,6 +124,9 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::transfer_launch:
       case record_kind::graph_launch: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
+      case record_kind::cpu_time:
+        cpu.read(ticks, get(at + record_header), cpu_clock.ticks_per_ns);
+        break;
       case record_kind::begin:
       case record_kind::folded: break;
     }
@@ -158,17 +164,22 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
-    if (n.is_part) [[unlikely]]
-      note_part(f, ticks);
+    if (n.is_part || cpu.latest().ticks > f.start) [[unlikely]]
+      note_part_and_cpu_time(f, ticks, n.is_part);
     tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
   }
 
-  [[gnu::noinline]] void note_part(const open_frame& f, std::uint64_t ticks) {
-    reserve_more(parts, 1);
-    parts.push_back({f.node, f.start, f.start + ticks});
+  [[gnu::noinline]] void note_part_and_cpu_time(const open_frame& f, std::uint64_t ticks,
+                                                bool is_part) {
+    cpu.make_room_for(f.node);
+    if (is_part) {
+      reserve_more(parts, 1);
+      parts.push_back({f.node, f.start, f.start + ticks});
+    }
+    cpu.add_call(f.node, f.cpu, f.start, ticks);
   }
 
   std::uint32_t innermost_path() {

@@ -29,6 +29,7 @@ enum class record_kind : std::uint8_t {
   transfer_launch,  // of a copy or a memset, which does nothing where there are no bytes
   graph_launch,
   ignored_launch,  // of any of them, while nothing was being recorded
+  cpu_time,        // payload: how long the thread had run on a CPU, in ns
 };
 
 inline constexpr std::uint32_t record_header = 16;
@@ -81,6 +82,7 @@ struct alignas(64) log_head {
   char* limit = nullptr;             // of the chunk
   std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
   std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
+  std::uint64_t cpu_due = 0;         // ticks, from when on the thread notes its CPU time
   open_scopes scopes;
 };
 

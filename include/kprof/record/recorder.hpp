@@ -215,8 +215,7 @@ class KPROF_DETAIL_LOCAL recorder {
     counts_.reset();
     child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
-    // Without room, its next scope comes by more_room().
-    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->next_record();
+    if (child_.log != nullptr) child_.at = child_.log->begin_in_child();
     child_.pending.store(true, std::memory_order_release);
   }
 

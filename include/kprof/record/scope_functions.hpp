@@ -3,13 +3,14 @@
 #define KPROF_RECORD_SCOPE_FUNCTIONS_HPP
 
 // What guards call while a session records: two clock readings and a record in the thread's own
-// log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
-// full.
+// log. No lock and no allocation but once every few hundred scopes, when a chunk is full; and no
+// system call but then, and for the thread's CPU time at most every 200 microseconds.
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/record/abandoned_scopes.hpp>
 #include <kprof/record/clock.hpp>
+#include <kprof/record/cpu_clock.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>
 
@@ -89,7 +90,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     __builtin_prefetch(at + prefetch_distance + 64, 1);
     // The time before the parameters: copying them right behind the writes that made them would
     // wait for those.
-    put(at + 8, Clock::now());
+    const std::uint64_t now = Clock::now();
+    if (now >= log->cpu_due) [[unlikely]]
+      return begin_and_note_cpu_time(where, bytes, size, around, now);
+    put(at + 8, now);
     copy(at + record_header);
     log->publish(at + record);
     const scope_token token = log->scopes.open(around);
@@ -110,6 +114,22 @@ class KPROF_DETAIL_LOCAL scope_functions {
                                                                  : 0;
   }
 
+  /// The scope begins behind the reading, which its time does not hold. Another call in the last
+  /// place.
+  [[gnu::noinline, gnu::cold]] static scope_token begin_and_note_cpu_time(
+      site& where, const void* bytes, std::uint32_t size, scope_token around,
+      std::uint64_t now) noexcept {
+    log_head& log = *this_log;
+    log.scopes.set_innermost(around);
+    // Without room for both, the next reading comes an interval later.
+    if (!note_cpu_time(log, now)) log.cpu_due = now + cpu_clock.interval_ticks;
+    // In a program that is run step by step an interval may have passed again.
+    const std::uint64_t next = std::exchange(log.cpu_due, never);
+    const scope_token token = begin_any(where, bytes, size);
+    log.cpu_due = next;
+    return token;
+  }
+
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
   static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
@@ -120,12 +140,27 @@ class KPROF_DETAIL_LOCAL scope_functions {
     log_head* const log = this_log;
     if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
-    if constexpr (Emit && Sent) pop(*log, depth_of(token));
-    log->scopes.begin_change();
-    char* const at = log->next_record();
+    if (now >= log->cpu_due) [[unlikely]]
+      return close_and_note_cpu_time<Sent>(token, now);
+    close_innermost<Sent>(*log, token, now);
+  }
+  template <bool Sent>
+  [[gnu::always_inline]] static void close_innermost(log_head& log, scope_token token,
+                                                     std::uint64_t now) noexcept {
+    if constexpr (Emit && Sent) pop(log, depth_of(token));
+    log.scopes.begin_change();
+    char* const at = log.next_record();
     put(at, now | end_bit);
-    log->publish(at + 8);
-    log->scopes.close_innermost(token);
+    log.publish(at + 8);
+    log.scopes.close_innermost(token);
+  }
+  /// The reading lies before the scope's end in the log, and is made behind it. Without room the
+  /// next begin or end makes it.
+  template <bool Sent>
+  [[gnu::noinline, gnu::cold]] static void close_and_note_cpu_time(scope_token token,
+                                                                   std::uint64_t now) noexcept {
+    static_cast<void>(note_cpu_time(*this_log, now));
+    close_innermost<Sent>(*this_log, token, now);
   }
 
   template <bool Sent>
@@ -265,6 +300,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   if (memory == nullptr) return {};
   log_head scratch;
   scratch.limit = memory.get() + bytes;
+  scratch.cpu_due = never;
   site where{1, 0, nullptr, nullptr, nullptr};
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();

@@ -18,8 +18,8 @@ namespace detail {
 
 /// The log of a thread that has recorded nothing. It has no room, so that the first scope takes the
 /// slow path, and its innermost token is one that no scope ever has.
-KPROF_DETAIL_LOCAL inline constinit log_head empty_log{nullptr, nullptr, 0, 0,
-                                                       open_scopes{open_scopes::changing}};
+KPROF_DETAIL_LOCAL inline constinit log_head empty_log{
+    nullptr, nullptr, 0, 0, 0, open_scopes{open_scopes::changing}};
 
 // No initial-exec model: it would put all thread-local data of a shared library, its own too, into
 // the few hundred bytes that the loader keeps for libraries that are opened later. It would save 42

@@ -187,6 +187,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       const std::vector<std::uint32_t> nodes = others.tree.places_of(from.tree);
       const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
       others.missing.widen_to(others.tree.nodes().size());
+      others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
       reserve_more(others.parts, from.parts.size());
       others.shared.make_room_for(from.shared, nodes);
@@ -194,6 +195,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.tree.take(from.tree, nodes);
       others.device.add(from.device, rows);
       others.missing.merge(from.missing, nodes);
+      others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
       const auto first_part = static_cast<std::ptrdiff_t>(others.parts.size());

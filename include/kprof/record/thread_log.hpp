@@ -39,6 +39,14 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     emitted_deeper = 0;
     drops_until_search = 0;
     end_rounds = 0;
+    cpu_due = 0;
+  }
+
+  /// In the child of a fork, whose CPU time begins anew. Without room, its next scope comes by
+  /// recorder::more_room(). Returns where the log is.
+  char* begin_in_child() noexcept {
+    cpu_due = 0;
+    return limit = next_record();
   }
 
   /// Whether a record of this size fits into no chunk, for all the ends of open scopes.
@@ -148,6 +156,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (unread_ != nullptr) unread_->first_depth = static_cast<std::uint32_t>(stack.size());
     tree.clear_but(stack);
     missing.clear();
+    cpu.clear();
     for (open_frame& f : stack) {
       // Its call counts in this recording, and what it launched before does not. That needs no
       // memory: a node is no further back than it was.

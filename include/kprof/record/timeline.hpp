@@ -41,7 +41,8 @@ class timeline_walk {
         case record_kind::kernel_launch:
         case record_kind::transfer_launch:
         case record_kind::graph_launch:
-        case record_kind::ignored_launch: break;
+        case record_kind::ignored_launch:
+        case record_kind::cpu_time: break;
       }
       at += record_size(word);
     }

@@ -8,10 +8,12 @@
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
+#include <kprof/record/cpu_clock.hpp>
 #include <kprof/record/scope_functions.hpp>
 #include <kprof/session/notes.hpp>
 #include <kprof/session/settings_value.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -48,10 +50,15 @@ class session_clock {
   }
   void restart(calibration_point first) noexcept {
     if (!time_.knows_slope()) learn_slope(first);
+    if (cpu_cost_ns_ == unknown_cost) cpu_cost_ns_ = cost_of_cpu_time();
     time_.reset(first);
+    set_cpu_clock();
   }
   /// Adds a calibration point that is read now.
-  void calibrate_again() { time_.add(read()); }
+  void calibrate_again() {
+    time_.add(read());
+    set_cpu_clock();
+  }
 
   const timebase& time() const noexcept { return time_; }
   /// CLOCK_REALTIME ns, by its latest reading, since it may have been set meanwhile.
@@ -79,14 +86,18 @@ class session_clock {
   }
 
   void describe(clock_info& out) const {
-    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
+    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
+           static_cast<double>(cpu_interval_ns())};
   }
-  /// What one scope costs, in ns.
-  void describe_cost(own_cost& out) const {
+  /// What one scope costs, in ns, and what `scopes` and the readings of CPU time have taken.
+  void describe_cost(own_cost& out, std::uint64_t scopes) const {
     const scope_cost cost =
         uses_counter() ? measure_scope<counter_clock>() : measure_scope<system_clock>();
     out.scope_ns = cost.scope * time_.ns_per_tick();
     out.empty_scope_ns = cost.empty * time_.ns_per_tick();
+    out.cpu_reading_ns = static_cast<double>(cpu_cost_ns_);
+    out.recording_ns = out.scope_ns * static_cast<double>(scopes) +
+                       out.cpu_reading_ns * static_cast<double>(out.cpu_readings);
   }
 
  private:
@@ -99,8 +110,25 @@ class session_clock {
     if (to.monotonic_ns - from.monotonic_ns >= 50'000) time_.learn(from, to);
   }
 
+  /// Reading CPU times is to take no more than a hundredth of a thread's time. 0: the system does
+  /// not tell them.
+  std::uint64_t cpu_interval_ns() const noexcept {
+    return cpu_cost_ns_ == 0 ? 0
+                             : std::max(cpu_clock_rate::shortest_interval_ns, 100 * cpu_cost_ns_);
+  }
+  void set_cpu_clock() const noexcept {
+    const double ticks_per_ns = 1 / time_.ns_per_tick();
+    cpu_clock.ticks_per_ns = ticks_per_ns;
+    if (cpu_interval_ns() != 0)
+      cpu_clock.interval_ticks =
+          static_cast<std::uint64_t>(static_cast<double>(cpu_interval_ns()) * ticks_per_ns);
+  }
+
+  static constexpr std::uint64_t unknown_cost = ~std::uint64_t{0};
+
   std::atomic<bool> uses_counter_{false};
   timebase time_;
+  std::uint64_t cpu_cost_ns_ = unknown_cost;  // of a reading of CPU time
 };
 
 }  // namespace detail

@@ -139,7 +139,7 @@ class KPROF_DETAIL_LOCAL session_state {
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out.clock);
       clock_.describe_disagreement(out.notes);
-      describe_cost(out);
+      describe_cost(out.cost, out.complete.recorded + out.complete.open);
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
@@ -290,13 +290,11 @@ class KPROF_DETAIL_LOCAL session_state {
                                                      : tables_of_recorder<system_clock>());
   }
 
-  void describe_cost(profile& out) {
-    clock_.describe_cost(out.cost);
-    out.cost.recording_ns =
-        out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
-    out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
-    out.cost.memory = recorder_.memory_held() + device_.memory_held();
-    out.cost.memory_limit = memory_;
+  void describe_cost(own_cost& out, std::uint64_t scopes) {
+    clock_.describe_cost(out, scopes);
+    out.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
+    out.memory = recorder_.memory_held() + device_.memory_held();
+    out.memory_limit = memory_;
   }
 
   static void write_outputs_at_exit() {

@@ -88,15 +88,18 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
-                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(measured_ns),
+                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(durations),
                     KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
-                    KPROF_DETAIL_AT(in_scopes_ns))
+                    KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
+                    KPROF_DETAIL_AT(off_cpu_ns))
 KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(duration))
 KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
-                    KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns))
+                    KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns),
+                    KPROF_DETAIL_AT(cpu_interval_ns))
 KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(never_closed), KPROF_DETAIL_AT(dropped),
                     KPROF_DETAIL_AT(dropped_inside), KPROF_DETAIL_AT(closed_by_parent),
@@ -106,7 +109,8 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
                     KPROF_DETAIL_AT(unjoined_calls), KPROF_DETAIL_AT(in_timeline),
                     KPROF_DETAIL_AT(timeline_ns))
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
-                    KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(folding_ns),
+                    KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(cpu_reading_ns),
+                    KPROF_DETAIL_AT(cpu_readings), KPROF_DETAIL_AT(folding_ns),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
 KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),

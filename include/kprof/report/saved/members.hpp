@@ -79,21 +79,37 @@ inline constexpr auto members_of<shared_part> =
                saved<&shared_part::durations>("durations")};
 
 template <>
-inline constexpr auto members_of<scope_node> = std::tuple{
-    saved<&scope_node::parent>("parent"),       saved<&scope_node::thread>("thread"),
-    saved<&scope_node::kind>("kind"),           saved<&scope_node::merged>("merged"),
-    saved<&scope_node::name>("name"),           saved<&scope_node::op>("op"),
-    saved<&scope_node::values>("values"),       saved<&scope_node::file>("file"),
-    saved<&scope_node::line>("line"),           saved<&scope_node::work>("work"),
-    saved<&scope_node::brief>("brief"),         saved<&scope_node::beside>("beside"),
-    saved<&scope_node::unshown>("unshown"),     saved<&scope_node::calls>("calls"),
-    saved<&scope_node::captured>("captured"),   saved<&scope_node::unlaunched>("unlaunched"),
-    saved<&scope_node::replays>("replays"),     saved<&scope_node::unrecorded>("unrecorded"),
-    saved<&scope_node::open>("open"),           saved<&scope_node::open_ns>("open_ns"),
-    saved<&scope_node::total_ns>("total_ns"),   saved<&scope_node::self_ns>("self_ns"),
-    saved<&scope_node::min_ns>("min_ns"),       saved<&scope_node::max_ns>("max_ns"),
-    saved<&scope_node::first_ns>("first_ns"),   saved<&scope_node::first_end_ns>("first_end_ns"),
-    saved<&scope_node::durations>("durations"), saved<&scope_node::shared>("shared")};
+inline constexpr auto members_of<scope_node> =
+    std::tuple{saved<&scope_node::parent>("parent"),
+               saved<&scope_node::thread>("thread"),
+               saved<&scope_node::kind>("kind"),
+               saved<&scope_node::merged>("merged"),
+               saved<&scope_node::name>("name"),
+               saved<&scope_node::op>("op"),
+               saved<&scope_node::values>("values"),
+               saved<&scope_node::file>("file"),
+               saved<&scope_node::line>("line"),
+               saved<&scope_node::work>("work"),
+               saved<&scope_node::brief>("brief"),
+               saved<&scope_node::beside>("beside"),
+               saved<&scope_node::unshown>("unshown"),
+               saved<&scope_node::calls>("calls"),
+               saved<&scope_node::captured>("captured"),
+               saved<&scope_node::unlaunched>("unlaunched"),
+               saved<&scope_node::replays>("replays"),
+               saved<&scope_node::unrecorded>("unrecorded"),
+               saved<&scope_node::open>("open"),
+               saved<&scope_node::open_ns>("open_ns"),
+               saved<&scope_node::total_ns>("total_ns"),
+               saved<&scope_node::self_ns>("self_ns"),
+               saved<&scope_node::min_ns>("min_ns"),
+               saved<&scope_node::max_ns>("max_ns"),
+               saved<&scope_node::first_ns>("first_ns"),
+               saved<&scope_node::first_end_ns>("first_end_ns"),
+               saved<&scope_node::measured_ns>("measured_ns"),
+               saved<&scope_node::off_cpu_ns>("off_cpu_ns"),
+               saved<&scope_node::durations>("durations"),
+               saved<&scope_node::shared>("shared")};
 
 template <>
 inline constexpr auto members_of<thread_info> =
@@ -103,13 +119,16 @@ inline constexpr auto members_of<thread_info> =
                saved<&thread_info::merged>("merged"),
                saved<&thread_info::begin_ns>("begin_ns"),
                saved<&thread_info::wall_ns>("wall_ns"),
-               saved<&thread_info::in_scopes_ns>("in_scopes_ns")};
+               saved<&thread_info::in_scopes_ns>("in_scopes_ns"),
+               saved<&thread_info::measured_ns>("measured_ns"),
+               saved<&thread_info::off_cpu_ns>("off_cpu_ns")};
 
 template <>
 inline constexpr auto members_of<clock_info> =
     std::tuple{saved<&clock_info::source>("source"), saved<&clock_info::ns_per_tick>("ns_per_tick"),
                saved<&clock_info::residual_ns>("residual_ns"),
-               saved<&clock_info::start_realtime_ns>("start_realtime_ns")};
+               saved<&clock_info::start_realtime_ns>("start_realtime_ns"),
+               saved<&clock_info::cpu_interval_ns>("cpu_interval_ns")};
 
 template <>
 inline constexpr auto members_of<completeness> =
@@ -134,6 +153,8 @@ inline constexpr auto members_of<own_cost> =
     std::tuple{saved<&own_cost::scope_ns>("scope_ns"),
                saved<&own_cost::empty_scope_ns>("empty_scope_ns"),
                saved<&own_cost::recording_ns>("recording_ns"),
+               saved<&own_cost::cpu_reading_ns>("cpu_reading_ns"),
+               saved<&own_cost::cpu_readings>("cpu_readings"),
                saved<&own_cost::folding_ns>("folding_ns"),
                saved<&own_cost::memory>("memory"),
                saved<&own_cost::memory_limit>("memory_limit")};

@@ -97,6 +97,7 @@ inline constexpr column columns[] = {
     bar_column("bar", 9, not_here),
     make_column("share", look::share, 3, 14),
     make_column("total", look::time, 12, 13),
+    make_column("cpu", look::share, 6, 0),  // unasked only where rows were off the CPU for long
     make_column("median", look::time, 7, 12),
     make_column("mean", look::time, 11, 17),
     make_column("p99", look::time, 0, 0),

@@ -107,6 +107,13 @@ namespace detail {
   print_fact(out, "timeline", text);
 }
 
+/// What reading the threads' CPU times took, which is in the sum before.
+[[gnu::cold]] inline std::string readings_cost(const page& out, const own_cost& c) {
+  if (c.cpu_readings == 0) return {};
+  return "; of that " + counted(c.cpu_readings, "reading", "readings") + " of CPU time, " +
+         out.time(c.cpu_reading_ns) + " each";
+}
+
 [[gnu::cold]] inline void print_cost(page& out, const profile& p) {
   const own_cost& c = p.cost;
   if (c.scope_ns > 0) {
@@ -115,8 +122,9 @@ namespace detail {
       text += " (" + format_share(c.recording_ns / p.wall_ns) +
               (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
     print_fact(out, "own cost",
-               text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " +
-                   out.time(c.empty_scope_ns) + collecting_cost(out, p));
+               text + readings_cost(out, c) + "; folding " + out.time(c.folding_ns) +
+                   "; an empty scope shows " + out.time(c.empty_scope_ns) +
+                   collecting_cost(out, p));
   } else {
     print_fact(out, "own cost", "n/a: not measured in this process" + collecting_cost(out, p));
   }

@@ -9,6 +9,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/grid.hpp>
+#include <kprof/report/text/off_cpu_line.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/operator_lines.hpp>
 #include <kprof/report/text/page.hpp>
@@ -146,6 +147,8 @@ class operator_grid {
       case look::bar: return c.is(plan_.device ? "device_bar" : "bar");
       default: break;
     }
+    if (c.is("cpu"))
+      return any([&](const operator_row& row) { return was_off_cpu(off_cpu_of(row), plan_); });
     const unsigned rank = rank_of(c, plan_.device);
     if (is_of_roof(c) && !plan_.roofs) return false;
     return rank > 0 && rank != not_here;

@@ -15,6 +15,7 @@
 #include <kprof/report/text/hidden_rows.hpp>
 #include <kprof/report/text/kernel_texts.hpp>
 #include <kprof/report/text/lines.hpp>
+#include <kprof/report/text/off_cpu_line.hpp>
 #include <kprof/report/text/operator_grid.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/page.hpp>
@@ -47,11 +48,12 @@ namespace detail {
     }
   const concerned_names names(std::move(of_rows));
   for (const absence why :
-       {absence::no_flops, absence::no_bytes, absence::no_type, absence::no_ceiling,
-        absence::invalid, absence::merged, absence::zero_bytes, absence::dropped, absence::lost,
-        absence::not_all_records, absence::untimed, absence::no_launch, absence::not_joined,
-        absence::not_shared, absence::no_time, absence::not_replayed, absence::not_noted,
-        absence::graphs_only, absence::no_calls})
+       {absence::no_flops,   absence::no_bytes,        absence::no_type,     absence::no_ceiling,
+        absence::invalid,    absence::merged,          absence::zero_bytes,  absence::dropped,
+        absence::lost,       absence::not_all_records, absence::untimed,     absence::no_launch,
+        absence::not_joined, absence::not_shared,      absence::no_cpu_time, absence::too_short,
+        absence::no_time,    absence::not_replayed,    absence::not_noted,   absence::graphs_only,
+        absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
@@ -146,6 +148,7 @@ inline constexpr std::size_t longest_listed = 40;
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cut, table.whole_width);
   }
+  print_off_cpu(out, p, chosen, row_describer(p, plan, false), plan);
   print_outside(out, p, plan);
   print_threads(out, p);
   print_shared_calls(out, p, plan, chosen);

@@ -28,6 +28,7 @@ struct thread_time {
   std::string name;
   double wall_ns = 0, in_scopes_ns = 0;
   std::uint64_t count = 1;
+  double off_cpu_ns = 0;
 
   double outside_ns() const noexcept { return not_negative(wall_ns - in_scopes_ns); }
 
@@ -37,6 +38,7 @@ struct thread_time {
                   "outside all scopes: " + out.time(outside_ns()) + ", " +
                       format_share(share_of(outside_ns(), wall_ns)) + " of " + name + " (wall " +
                       out.time(wall_ns) + ", in scopes " + out.time(in_scopes_ns) +
+                      (off_cpu_ns > 0.1 * wall_ns ? ", off the CPU " + out.time(off_cpu_ns) : "") +
                       (has_pauses ? "; pauses count as outside)" : ")"),
                   2);
   }
@@ -52,7 +54,8 @@ struct thread_time {
     if (p.threads[i].wall_ns > 0)
       threads.push_back({printable(thread_name(p, i), 40, out.ascii()), p.threads[i].wall_ns,
                          not_negative(p.threads[i].in_scopes_ns),
-                         std::max<std::uint64_t>(1, p.threads[i].merged)});
+                         std::max<std::uint64_t>(1, p.threads[i].merged),
+                         not_negative(p.threads[i].off_cpu_ns)});
   sort_table(threads, [](const thread_time& a, const thread_time& b) {
     return a.outside_ns() > b.outside_ns();
   });
@@ -66,6 +69,7 @@ struct thread_time {
     rest.count += threads[i].count;
     rest.wall_ns += threads[i].wall_ns;
     rest.in_scopes_ns += threads[i].in_scopes_ns;
+    rest.off_cpu_ns += threads[i].off_cpu_ns;
   }
   if (rest.count == 0) return;
   rest.name = counted(rest.count, "more thread", "more threads");

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_DEVICE_ROW_SUM_HPP
+#define KPROF_MODEL_DEVICE_ROW_SUM_HPP
+
+// What the device did for a row of the operator table. Included by summary.hpp. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/device_sums.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/operator_row.hpp>
+#include <kprof/model/roofline.hpp>
+#include <kprof/model/variant_sum.hpp>
+#include <kprof/model/verdict.hpp>
+#include <kprof/profile.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the device did for one row.
+struct device_row_sum {
+  device_sum own, total;                   // without and with nested operators
+  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  row_roofs roof;
+  std::uint32_t active = 0;  // nodes of this row that the walk is in
+
+  void add(const variant_sum& v) noexcept {
+    if (!v.on_device) return;
+    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
+    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
+    roof.add(v.roof);
+    if (!v.handed_over) roof.add(v.idle_roof, -1);
+  }
+  void finish(operator_row& row, double all_device_ns, const profile& p) const {
+    row.on_device = total.runs() > 0;
+    row.kernels = own.kernels;
+    row.copies = own.copies;
+    row.device_ns = own.ns;
+    row.device_total_ns = total.ns;
+    row.device_share = share_of(own.ns, all_device_ns);
+    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
+    if (!row.on_device && total.unrecorded == 0) return;
+    const absence timed = std::max({device_time_known(total), records_known(p, total),
+                                    calls > 0 ? absence::none : absence::no_calls});
+    row.flops_per_s =
+        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.bytes_per_s =
+        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.verdict = judge(roof.of(row.operators),
+                        {.time_ns = total.ns,
+                         .timed = timed,
+                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
+                                              .small_grids = total.small_grid_ns> 0.5 *
+                                     total.ns});
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

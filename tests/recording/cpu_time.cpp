@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// An operator that sleeps and one that computes: CPU time tells them apart. What is asserted of the
+// one that computes is by the system's own clock, since other programs may run in its place.
+
+#include <kprof/kprof.hpp>
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "checks.hpp"
+#include "find.hpp"
+
+struct Sleep {
+  std::int64_t ms = 0;
+};
+struct Compute {
+  std::int64_t ms = 0;
+};
+struct Short {
+  std::int64_t n = 0;
+};
+
+namespace {
+
+double cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+void sleep_20_ms() {
+  KPROF_OP(Sleep, {20});
+  const timespec t{0, 20'000'000};
+  nanosleep(&t, nullptr);
+}
+/// Until the thread has run for 10 ms.
+void compute_10_ms() {
+  KPROF_OP(Compute, {10});
+  const double until = cpu_ns() + 10e6;
+  while (cpu_ns() < until) {}
+}
+
+/// One round of ten of each. What the calls of Compute took of the thread's CPU time.
+double work() {
+  double computing = 0;
+  for (int i = 0; i < 10; ++i) {
+    sleep_20_ms();
+    const double before = cpu_ns();
+    compute_10_ms();
+    computing += cpu_ns() - before;
+    for (int k = 0; k < 100; ++k) { KPROF_OP(Short, {k % 3}); }
+  }
+  return computing;
+}
+
+void check_round(const char* where, double computing_ns, double thread_ns) {
+  const kprof::profile p = kprof::snapshot();
+  const kprof::scope_node sleeping = only(p, "Sleep ms=20"), computing = only(p, "Compute ms=10"),
+                          brief = only(p, "Short n=0");
+  const kprof::thread_info& thread = p.threads.at(sleeping.thread);
+  std::printf(
+      "%s: sleeping %.1f ms, %.1f off of %.1f; computing %.1f ms, %.1f off of %.1f; "
+      "thread %.1f off of %.1f; %llu readings, %.0f ns each\n",
+      where, sleeping.total_ns / 1e6, sleeping.off_cpu_ns / 1e6, sleeping.measured_ns / 1e6,
+      computing.total_ns / 1e6, computing.off_cpu_ns / 1e6, computing.measured_ns / 1e6,
+      thread.off_cpu_ns / 1e6, thread.measured_ns / 1e6,
+      static_cast<unsigned long long>(p.cost.cpu_readings), p.cost.cpu_reading_ns);
+  check("most sleeping calls are measured", sleeping.measured_ns > 0.5 * sleeping.total_ns);
+  check("no more is measured than there was",
+        sleeping.measured_ns <= sleeping.total_ns * (1 + 1e-9) &&
+            computing.measured_ns <= computing.total_ns * (1 + 1e-9));
+  check("sleeping is off the CPU", sleeping.off_cpu_ns > 0.8 * sleeping.measured_ns);
+  // The counter's rate may be off by some thousandths.
+  check("computing is not blamed for more than what it did not run",
+        computing.off_cpu_ns <= computing.total_ns - computing_ns + 0.02 * computing.total_ns);
+  // An eighth of a call may be unknown, and counts as time on the CPU.
+  check("no more CPU time is told than the thread had",
+        sleeping.measured_ns - sleeping.off_cpu_ns + computing.measured_ns - computing.off_cpu_ns <=
+            thread_ns + 0.15 * (sleeping.measured_ns + computing.measured_ns));
+  check("the thread was off the CPU while it slept",
+        thread.off_cpu_ns >= sleeping.off_cpu_ns - 0.02 * thread.measured_ns &&
+            thread.off_cpu_ns <= thread.measured_ns);
+  check("short calls are not measured", brief.calls > 0 && brief.measured_ns < brief.total_ns);
+  check("readings are far fewer than scopes", p.cost.cpu_readings > 10);
+}
+
+}  // namespace
+
+int main() {
+  if (!kprof::start()) return 2;
+  double before = cpu_ns();
+  const double computing_ns = work();
+  check_round("the first recording", computing_ns, cpu_ns() - before);
+  std::string page;
+  check("a page is written",
+        kprof::write_text(kprof::snapshot(), {.width = 160}, page).message.empty());
+  check("the report names what slept",
+        page.find("Sleep (", page.find("off the CPU, waiting or for want of a CPU: ")) !=
+            std::string::npos);
+  check("and has a column", page.find(" cpu ") != std::string::npos);
+
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {  // whose CPU time begins anew
+    before = cpu_ns();
+    const double in_child = work();
+    check_round("a child", in_child, cpu_ns() - before);
+    std::fflush(stdout);
+    _exit(exit_status());
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  check("the child saw the same", state == 0);
+
+  if (!kprof::start()) return 2;
+  before = cpu_ns();
+  const double again = work();
+  check_round("another recording", again, cpu_ns() - before);
+  return exit_status();
+}
