@@ -16,6 +16,11 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Why exit() writes nothing where it would wait for ever for a lock of its own thread's.
+inline constexpr const char* exit_inside_kprof =
+    "nothing is written at the end: exit() was called by a thread inside kprof: from a signal's "
+    "handler, or after a jump out of one";
+
 class exit_writing {
  public:
   /// Calls write() unless it has been called, then end(signal) where a signal ends the program. A

@@ -27,25 +27,50 @@ KPROF_DETAIL_LOCAL inline bool is_stream_of_own_session(int descriptor, bool for
   return session_state::own_session->streams.has(descriptor, for_program);
 }
 
+[[gnu::cold]] inline profile empty_profile(const char* why) {
+  profile out;
+  out.state = why;
+  return out;
+}
+
+/// Where a signal's handler or an allocator calls the session while its thread is inside kprof, and
+/// has locks of its: waiting for them would last for ever. So after a jump out of such a handler.
+inline constexpr const char* inside_already =
+    "called by a thread that is inside kprof already: from a signal's handler or an allocator, or "
+    "after a jump out of one";
+
 /// The session of this module, if it is the owner, as all modules call it.
 KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noexcept {
   using own = session_state;
   static constexpr owner_functions table{
       session_build,
       [] { own::own_session->arm(); },
-      [](const settings& wanted) { return own::own_session->start(wanted); },
-      [] { return own::own_session->start(); },
-      [] { own::own_session->stop(); },
-      [] { own::own_session->pause(); },
-      [] { own::own_session->resume(); },
+      [](const settings& wanted) {
+        return inside_kprof ? status{inside_already} : own::own_session->start(wanted);
+      },
+      [] { return inside_kprof ? status{inside_already} : own::own_session->start(); },
+      [] {
+        if (!inside_kprof) own::own_session->stop();
+      },
+      [] {
+        if (!inside_kprof) own::own_session->pause();
+      },
+      [] {
+        if (!inside_kprof) own::own_session->resume();
+      },
       [](bool timeline) {
+        if (inside_kprof) return empty_profile(inside_already);
         profile run = own::own_session->snapshot(timeline);
         own::own_session->ceilings.add_to(run);
         return run;
       },
-      [](profile& run) { own::own_session->ceilings.add_to_report(run, 0); },
-      [] { return own::own_session->report_settings(); },
-      [](const profile& run) { own::own_session->reported(run); },
+      [](profile& run) {
+        if (!inside_kprof) own::own_session->ceilings.add_to_report(run, 0);
+      },
+      [] { return inside_kprof ? report_options{} : own::own_session->report_settings(); },
+      [](const profile& run) {
+        if (!inside_kprof) own::own_session->reported(run);
+      },
       &is_stream_of_own_session,
   };
   return table;
@@ -64,11 +89,7 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noe
       [] {},
       [] {},
       [] {},
-      [](bool) {
-        profile out;
-        out.state = why;
-        return out;
-      },
+      [](bool) { return empty_profile(why); },
       [](profile&) {},
       [] { return report_options{}; },
       [](const profile&) {},

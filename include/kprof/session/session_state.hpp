@@ -164,7 +164,7 @@ class KPROF_DETAIL_LOCAL session_state {
   /// A module is about to be unloaded.
   static void detach(const module_record& leaving) noexcept {
     guards_have_left = true;
-    own_session->recorder_.detach(leaving);
+    if (!inside_kprof) own_session->recorder_.detach(leaving);  // exit() after a jump out of it
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
   void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
@@ -298,7 +298,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   static void write_outputs_at_exit() {
-    if (inside_kprof || recorder_is_lost) return;  // a handler that calls exit() would hang
+    if (inside_kprof) return tell({exit_inside_kprof});
     end_watch::leave_end_to_signal();
     write_outputs(0, nullptr);
   }
