@@ -90,6 +90,34 @@ TEST_CASE("first_screen.recorded_pages_are_as_accepted") {
   }
 }
 
+TEST_CASE("first_screen.rows_by_every_two_keys_are_told_apart") {
+  REQUIRE(kprof_test::use_utf8_locale());
+  for (const char* const name : names) {
+    const kprof::profile run = recorded(name);
+    std::vector<std::string> keys{"op",     "parameters", "pass",   "dtype",
+                                  "region", "layer",      "thread", "call_site"};
+    const std::vector<std::string> fields = kprof::detail::field_names(run);
+    for (std::size_t i = 0; i < std::min<std::size_t>(fields.size(), 3); ++i)
+      keys.push_back(kprof::grouping::field(fields[i]).text());
+    std::size_t tables = 0;
+    for (std::size_t a = 0; a < keys.size(); ++a)
+      for (std::size_t b = a; b < keys.size(); ++b)
+        for (const bool folded : {false, true}) {
+          kprof::report_options options = kprof_test::plain_at_width(++tables % 2 == 0 ? 100 : 120);
+          const kprof::parsed_grouping by = kprof::grouping::parse(keys[a] + '+' + keys[b]);
+          REQUIRE(by.error);
+          options.by = by.value;
+          if (folded) options.fold = {fields.at(0)};
+          options.tree = options.kernels = options.copies = false;
+          const std::string page = page_of(run, options);
+          INFO(name << " by " << by.value.text() << (folded ? ", folded\n" : "\n") << page);
+          CHECK(kprof_test::lines_wider_than(page, static_cast<std::size_t>(options.width)) == "");
+          CHECK(kprof_test::rows_that_read_the_same(page) == "");
+          REQUIRE(kprof_test::operator_table_of(page).rows.size() > 0);
+        }
+  }
+}
+
 TEST_CASE("first_screen.operators_of_recorded_runs_fit_a_screen") {
   if (!operators_fit_a_screen) return;
   for (const char* const name : names) {

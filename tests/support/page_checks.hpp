@@ -139,8 +139,14 @@ inline operator_page operator_table_of(const std::string& page) {
   operator_page out;
   const std::vector<std::string> lines = lines_of(page);
   std::size_t at = 0;
-  while (at + 1 < lines.size() && !(lines[at].rfind("operator", 0) == 0 && is_rule(lines[at + 1])))
-    ++at;
+  // The table's first column is that of operators, or what else makes its rows.
+  const auto is_header = [&] {
+    if (!is_rule(lines[at + 1])) return false;
+    for (std::size_t up = 2; up <= std::min<std::size_t>(at, 4); ++up)
+      if (lines[at - 1].empty() && lines[at - up].rfind("Operators", 0) == 0) return true;
+    return lines[at].rfind("operator", 0) == 0;
+  };
+  while (at + 1 < lines.size() && !is_header()) ++at;
   if (at + 1 >= lines.size()) return out;
   std::size_t first = at;
   if (at >= 2 && lines[at - 2].rfind("Operators", 0) == 0) first = at - 2;

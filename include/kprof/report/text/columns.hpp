@@ -13,6 +13,7 @@
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/text/page.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,7 @@ enum class look : std::uint8_t {
   parameters,  // described by row_describer
   call_site,
   thread,
+  around,  // a region, or all of them: the row's value of that key
   pass,
   type,
   bar,
@@ -35,6 +37,7 @@ enum class look : std::uint8_t {
   open,
   time,
   share,
+  cumulative,  // of the lines so far; no number of a row
   rate,
   ratio,
   si,
@@ -77,11 +80,18 @@ constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank)
   return {id, "", look::bar, rank, device_rank, nullptr, "", ""};
 }
 
+/// The value of a key of the grouping, which is one where the column is shown.
+constexpr column around_column(const char* id, const char* meaning) {
+  return {id, id, look::around, 2, 2, nullptr, meaning, meaning};
+}
+
 inline constexpr column columns[] = {
     make_column("operator", look::name, 1, 1),
     make_column("parameters", look::parameters, 2, 2),
     make_column("call_site", look::call_site, 6, 5),
     make_column("thread", look::thread, 6, 5),
+    around_column("region", "innermost region around the calls; a row for each"),
+    around_column("layer", "all regions around the calls, joined by `/`; a row for each"),
     make_column("pass", look::pass, 2, 2),
     make_column("calls", look::calls, 4, 4),
     make_column("replays", look::calls, not_here, 0),
@@ -96,6 +106,8 @@ inline constexpr column columns[] = {
     make_column("self", look::time, 2, 8),
     bar_column("bar", 9, not_here),
     make_column("share", look::share, 3, 14),
+    {"cumulative", "cumulative", look::cumulative, 0, 0, nullptr,
+     "share of this line and of all above it", "dev share of this line and of all above it"},
     make_column("total", look::time, 12, 13),
     make_column("cpu", look::share, 6, 0),  // unasked only where rows were off the CPU for long
     make_column("median", look::time, 7, 12),
@@ -138,6 +150,17 @@ inline std::string column_names() {
 inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
   if (nested && c.is("device_total")) return 6;
   return device ? c.device_rank : c.rank;
+}
+
+/// The key that a column of regions shows.
+inline group_key key_of(const column& c) noexcept {
+  return c.is("layer") ? group_key::layer : group_key::region;
+}
+/// The row's value of that key; nullptr: it is none of the grouping.
+inline const group_value* value_of(const column& c, const operator_row& row) noexcept {
+  for (const group_value& v : row.values)
+    if (v.kind == key_of(c)) return &v;
+  return nullptr;
 }
 
 inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
@@ -190,6 +213,12 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
       return row.name.empty() ? "(no name)" : row.name;
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
+    case look::around: {
+      const group_value* const v = value_of(c, row);
+      const std::size_t longest = std::min<std::size_t>(out.width() / 5, 24);
+      if (v == nullptr) return {};
+      return v->known ? printable_end(v->text, longest, out.ascii()) : "none";
+    }
     case look::type:
       return row.several_types            ? "several"
              : row.type == dtype::unknown ? "n/a"
@@ -230,6 +259,10 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
       if (const int order = compare(a.file, b.file)) return order < 0;
       return a.line < b.line;
     case look::thread: return a.thread < b.thread;
+    case look::around: {
+      const group_value *const x = value_of(c, a), *const y = value_of(c, b);
+      return x != nullptr && y != nullptr && x->text < y->text;
+    }
     case look::type: return a.type < b.type;
     case look::pass: return a.pass < b.pass;
     case look::bound: return a.verdict.bound < b.verdict.bound;

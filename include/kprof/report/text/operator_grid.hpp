@@ -80,7 +80,7 @@ class operator_grid {
       largest_ = std::max(largest_, plan.device ? g.sum.device_share : g.sum.share);
       nested_ = nested_ || g.sum.device_total_ns > 2 * g.sum.device_ns;
     }
-    lines_ = operator_lines(out, row_describer(p, plan, has(look::pass)), chosen,
+    lines_ = operator_lines(out, row_describer(p, plan, has(look::pass), true), chosen,
                             [&](const operator_row& row) { return beside(row); });
   }
 
@@ -102,6 +102,7 @@ class operator_grid {
       auto& row = cells_.rows.emplace_back();
       for (std::size_t i = 0; i < shown.size(); ++i)
         row.push_back(cell_of(*shown[i], line, cells_.columns[i].header != shown[i]->header));
+      if (line.row == nullptr && is_text(*shown[0]) && row[0].empty()) row[0] = line.name;
       cells_.looks.push_back(line.look);
     }
     std::size_t texts = 0;
@@ -138,6 +139,7 @@ class operator_grid {
       case look::name: return chosen.by_operator;
       case look::call_site:
       case look::thread: return false;  // described where they are keys
+      case look::around: return plan_.has_column(key_of(c));
       case look::open: return any([](const operator_row& row) { return row.open > 0; });
       case look::pass:
         return plan_.by.has(group_key::parameters) && any([](const operator_row& row) {
@@ -158,7 +160,8 @@ class operator_grid {
   std::string beside(const operator_row& row) const {
     std::string text;
     for (const column* c : shown)
-      if (c->as == look::pass || c->as == look::call_site || c->as == look::thread)
+      if (c->as == look::pass || c->as == look::call_site || c->as == look::thread ||
+          c->as == look::around)
         text += cell(*c, row, p_, out_) + '\n';
     return text;
   }
@@ -176,7 +179,7 @@ class operator_grid {
   std::string description_header() const {
     std::string header;
     for (const group_part& part : plan_.by.keys())
-      if (part.kind != group_key::op)
+      if (part.kind != group_key::op && !plan_.has_column(part.kind))
         header += (header.empty() ? "" : ", ") +
                   (part.kind == group_key::call_site ? "call site" : out_.safe(text_of(part)));
     return header.empty() ? "parameters" : header;
@@ -210,6 +213,10 @@ class operator_grid {
                                                : line.row->share;
       return bar_of(share, largest_, bar_width, out_.ascii());
     }
+    if (c.as == look::cumulative)
+      return line.so_far.rows == 0 ? ""
+             : plan_.device ? format_share(share_of(line.so_far.device_ns, plan_.all_device_ns))
+                            : format_share(share_of(line.so_far.self_ns, plan_.all_self_ns));
     if ((is_work(c) || is_of_roof(c)) && rated(line) != nullptr) {
       const figure f = c.number->of(*rated(line));
       return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
@@ -304,7 +311,7 @@ class operator_grid {
       rows.push_back(std::move(cells_.rows[i]));
       looks.push_back(cells_.looks[i]);
       if (line.group == operator_line::none) {
-        rows.back()[at] = lead + line.description;
+        if (!line.description.empty()) rows.back()[at] = lead + line.description;
         continue;
       }
       const std::vector<std::string>& text = texts[line.group][line.place];

@@ -36,6 +36,7 @@ struct operator_line {
   std::string description{};           // where it is no row that telling_lines describes
   std::size_t indent = 0;              // of the description
   row_look look{};
+  hidden_rows so_far{};  // of this line and those above; no rows below the table
   // Of a row: which of the descriptions of its operator, and which row there.
   std::size_t group = none, place = 0;
 
@@ -63,6 +64,7 @@ struct operator_lines {
       widest_sum = std::min(widest_sum, display_width(text));
       lines.push_back(
           {.sum = &chosen.folded, .name = text, .look = {.span = 2, .style = line_style::dim}});
+      count(chosen.folded);
     }
   }
 
@@ -80,21 +82,39 @@ struct operator_lines {
     if (rows.size() == 1) {
       lines.push_back({.row = &g.rows[0], .name = name, .group = described.size()});
       described.emplace_back(std::move(rows), out.ascii());
+      count(g.rows[0]);
       return;
     }
-    if (chosen.by_operator) add_head(out, g, name, rows);
+    if (chosen.by_operator) {
+      const hidden_rows above = so_far_;
+      add_head(out, g, name, rows);
+      count(g.sum);
+      so_far_ = above;
+    }
     for (described_row& row : rows)
       if (row.parts.empty() && row.beside.find_first_not_of('\n') == std::string::npos)
         row.parts.push_back({0, "(default)"});
     rows.resize(g.shown);
-    for (std::size_t i = 0; i < g.shown; ++i)
+    for (std::size_t i = 0; i < g.shown; ++i) {
       lines.push_back({.row = &g.rows[i], .indent = indent, .group = described.size(), .place = i});
+      count(g.rows[i]);
+    }
     described.emplace_back(std::move(rows), out.ascii());
-    if (g.folded.rows > 0)
-      lines.push_back({.sum = &g.folded,
-                       .description = more(out, g.folded.rows, "more", chosen.folded_below),
-                       .indent = indent,
-                       .look = {.style = line_style::dim}});
+    if (g.folded.rows == 0) return;
+    lines.push_back({.sum = &g.folded,
+                     .description = more(out, g.folded.rows, "more", chosen.folded_below),
+                     .indent = indent,
+                     .look = {.style = line_style::dim}});
+    count(g.folded);
+  }
+
+  /// The last line is of these rows.
+  template <class Rows>
+  [[gnu::cold]] void count(const Rows& rows) {
+    ++so_far_.rows;
+    so_far_.self_ns += rows.self_ns;
+    so_far_.device_ns += rows.device_ns;
+    lines.back().so_far = so_far_;
   }
 
   /// The operator's name with what all its rows share, which is taken out of these.
@@ -116,6 +136,8 @@ struct operator_lines {
     return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what + ", each < " +
            format_share(std::ceil(below * 1000 - 1e-6) / 1000);
   }
+
+  hidden_rows so_far_;
 };
 
 }  // namespace detail

@@ -45,9 +45,11 @@ class nodes_of_rows {
 
 class row_describer {
  public:
-  /// `pass_apart`: a column beside the parameters shows it.
-  row_describer(const profile& p, const text_plan& plan, bool pass_apart)
-      : p_(p), plan_(plan), pass_apart_(pass_apart) {}
+  /// `pass_apart`: a column beside the parameters shows it. `regions_apart`: so do columns of
+  /// regions, as far as the plan has them.
+  row_describer(const profile& p, const text_plan& plan, bool pass_apart,
+                bool regions_apart = false)
+      : p_(p), plan_(plan), pass_apart_(pass_apart), regions_apart_(regions_apart) {}
 
   /// `sets`: the nodes of the row, where it holds several sets of parameters.
   part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
@@ -113,11 +115,13 @@ class row_describer {
   }
 
   /// What the table is grouped by, beside operators and their parameters.
-  static void add_keys(part_list& out, const operator_row& row) {
+  void add_keys(part_list& out, const operator_row& row) const {
     std::uint32_t place = first_key_place;
     for (const group_value& v : row.values) {
       ++place;
-      if (v.kind == group_key::op || v.kind == group_key::parameters) continue;
+      if (v.kind == group_key::op || v.kind == group_key::parameters ||
+          (regions_apart_ && plan_.has_column(v.kind)))
+        continue;
       std::string text = v.known ? v.text : "n/a";
       if (v.kind == group_key::field) text = v.key + '=' + text;
       else if (!v.known) text = "no " + v.key;
@@ -133,7 +137,7 @@ class row_describer {
 
   const profile& p_;
   const text_plan& plan_;
-  bool pass_apart_;
+  bool pass_apart_, regions_apart_;
 };
 
 }  // namespace detail

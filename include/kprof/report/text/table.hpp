@@ -35,6 +35,15 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The operator's name; of a row of several what makes the row.
+[[gnu::cold]] inline std::string name_of(const operator_row& row) {
+  if (row.operators < 2) return row.name;
+  std::string out;
+  for (const group_value& v : row.values)
+    out.append(out.empty() ? "" : ", ").append(v.known ? v.text : "no " + v.key);
+  return out;
+}
+
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
 [[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
@@ -44,7 +53,7 @@ namespace detail {
   for (const operator_group& g : chosen.groups)
     for (std::size_t i = 0; i < g.shown; ++i) {
       rows.push_back(&g.rows[i]);
-      of_rows.push_back(g.rows[i].name);
+      of_rows.push_back(name_of(g.rows[i]));
     }
   const concerned_names names(std::move(of_rows));
   for (const absence why :

@@ -34,7 +34,10 @@ namespace detail {
           "\"; choose from: " + column_names() + " (or name, which is operator)"};
 }
 [[gnu::cold]] inline status check_sort(const std::string& name) {
-  return name.empty() || find_column(name) != nullptr ? status{} : unknown_column("sort", name);
+  const column* const c = find_column(name);
+  if (c != nullptr && c->as == look::cumulative)
+    return {"sort=cumulative: it follows from the order; sort by self, share or device"};
+  return name.empty() || c != nullptr ? status{} : unknown_column("sort", name);
 }
 [[gnu::cold]] inline status check_column(const std::string& name) {
   return find_column(name) != nullptr ? status{} : unknown_column("column", name);
@@ -68,12 +71,25 @@ struct text_plan {
     return filter.set(options.filter);
   }
 
+  /// Whether the table of operators has a column for a key of regions: where it is asked for, and
+  /// beside parameters.
+  bool has_column(group_key key) const {
+    if (key != group_key::region && key != group_key::layer) return false;
+    if (columns.empty()) return by.has(key) && by.has(group_key::parameters);
+    for (const column* c : columns)
+      if (c->as == look::around && key_of(*c) == key) return true;
+    return false;
+  }
+
   /// What the page is about; after prepare().
   void look_at(const profile& p) {
     all_self_ns = detail::all_self_ns(p);
     std::vector<std::string> fold = options.by.folded();
     fold.insert(fold.end(), options.fold.begin(), options.fold.end());
-    checked_grouping checked = check_grouping(p, options.by.folding(std::move(fold)));
+    grouping wanted = options.by;
+    for (const column* c : columns)  // a column of regions makes rows by them
+      if (c->as == look::around && !wanted.has(key_of(*c))) wanted = wanted + key_of(*c);
+    checked_grouping checked = check_grouping(p, wanted.folding(std::move(fold)));
     by = std::move(checked.value);
     complaints = std::move(checked.complaints);
     device = has_device_work(p);
