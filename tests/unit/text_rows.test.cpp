@@ -177,13 +177,14 @@ TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
 TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
   report_options options;
   options.sort = "gigaflops\x1b";
-  CHECK(error_of(options) ==
-        "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, "
-        "region, layer, pass, calls, replays, open, device, device_share, "
-        "device_total, kernels, copies, gap, self, share, cumulative, total, median, mean, p99, "
-        "min, max, "
-        "first, gflops, gbs, roof, bound, lost, ideal, intensity, flops, bytes, threads, "
-        "imbalance, waiting, dtype (or name, which is operator)");
+  CHECK(
+      error_of(options) ==
+      "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, "
+      "region, layer, pass, calls, replays, open, device, device_share, "
+      "device_total, kernels, copies, gap, self, share, cumulative, total, cpu, median, mean, p99, "
+      "min, max, "
+      "first, gflops, gbs, roof, bound, lost, ideal, intensity, flops, bytes, threads, "
+      "imbalance, waiting, dtype (or name, which is operator)");
   options = {};
   options.columns = {"calls", "spam"};
   CHECK(has(error_of(options), "unknown column \"spam\"; choose from: operator, parameters,"));
