@@ -62,6 +62,14 @@ struct part_note {
   std::uint64_t end;
 };
 
+struct part_group;
+/// Which part of which calls the scopes of a node are; no group: not known yet, or of none.
+struct part_stream {
+  part_group* group = nullptr;
+  std::uint32_t part = 0;
+  std::uint32_t path = 0;  // of the node, where it is part 0
+};
+
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {
   /// Not known: kprof does not know where the node was captured, or had no memory to note it.

@@ -46,6 +46,8 @@ class KPROF_DETAIL_LOCAL log_folding {
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
   std::vector<part_note> parts;       // not yet joined, in the order of their ends
+  // By node, as far as joining has asked; guarded by the lock of the list of threads.
+  std::vector<part_stream> part_streams;
   shared_totals shared;
   log_counts counts;
 
@@ -85,17 +87,29 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t start = get(at + 8);
     at += record_size(word);
     const std::uint64_t end_word = at < stop ? get(at) : 0;
-    if ((end_word & end_bit) == 0 || called.node->is_part) {
+    if ((end_word & end_bit) == 0) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
       stack.push_back({called.number, false, start, 0, false, 0, 0, cpu.latest()});
       return start;
     }
     at += 8;
     const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
+    if (called.node->is_part) [[unlikely]] {
+      if (parts.size() == parts.capacity()) widen_parts(at - 8 - record_size(word), word);
+      parts.push_back({called.number, start, start + ticks});
+    }
     tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
     return end_word & ~end_bit;
+  }
+
+  /// Makes room to note one more part, the same way.
+  [[gnu::noinline]] void widen_parts(char* at, std::uint64_t word) {
+    const std::uint64_t folded = get(at);
+    put(at, word);
+    reserve_more(parts, 1);
+    put(at, folded);
   }
 
   /// Makes room for one more open scope, whose begin is folded at `at` and was `word` before. Where

@@ -259,6 +259,9 @@ class site_table {
     for (const auto& op : ops_) op->remove_evaluators(home);
   }
 
+  /// Whether any operator was seen whose calls are done in parts.
+  bool have_parts() const noexcept { return have_parts_.load(std::memory_order_relaxed); }
+
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
@@ -283,6 +286,7 @@ class site_table {
     if (in_parts != nullptr) candidate.name = in_parts->name;
     else if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
     candidate.shares_name = in_parts != nullptr;
+    if (candidate.part_at != 0) have_parts_.store(true, std::memory_order_relaxed);
     ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
     ops_.back()->add_evaluator(home, desc);
     return *ops_.back();
@@ -302,6 +306,7 @@ class site_table {
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::atomic<site_info*> blocks_[max_blocks] = {};
   std::uint32_t next_ = 1;
+  std::atomic<bool> have_parts_{false};
 };
 
 }  // namespace detail

@@ -2,8 +2,8 @@
 #ifndef KPROF_RECORD_PART_CALLS_HPP
 #define KPROF_RECORD_PART_CALLS_HPP
 
-// All shared calls of the process: takes the parts that threads have done out of their logs, in the
-// order of time, and joins them. Guarded by the lock of the list of threads.
+// All shared calls of the process: takes the parts that threads have done out of their logs and
+// joins them. Guarded by the lock of the list of threads.
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/part_joining.hpp>
@@ -30,60 +30,83 @@ inline bool is_possible(part_number n) noexcept {
   return n.part < n.parts && n.parts <= part_joining::max_parts;
 }
 
+/// Where the calls of one place are counted.
+struct place_totals {
+  shared_totals* all = nullptr;  // of a thread
+  shared_sums* sums = nullptr;
+};
+
+/// The calls that belong together by call site, number of parts and parameters.
+struct part_group {
+  static constexpr std::uint32_t several_threads = ~std::uint32_t{0};
+
+  part_group(std::uint32_t parts, joining_memory& memory) : calls(parts, memory) {}
+
+  part_joining calls;
+  // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
+  std::vector<std::uint32_t> threads;
+  // Where the last call was counted, and in which join: most calls are of the same place.
+  call_place last_place;
+  place_totals last_totals;
+  std::uint64_t last_join = 0;
+};
+
 class KPROF_DETAIL_LOCAL part_calls {
  public:
-  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) {}
-  ~part_calls() { clear(); }
+  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), memory_(budget) {}
   part_calls(const part_calls&) = delete;
   part_calls& operator=(const part_calls&) = delete;
 
   void clear() noexcept {
     groups_.clear();
     numbers_.clear();
-    arrived_ = {};
-    joined_ = 0;
-    done_.clear();
-    budget_->remove(std::exchange(charged_, 0));
+    arrived_.clear();
+    runs_.clear();
   }
 
-  /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. Folds the
-  /// logs first. `find`: the log of a thread by its number. Without memory it throws, and goes on
-  /// the next time.
+  /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. All logs
+  /// have been folded up to then. `find`: the log of a thread by its number. Without memory it
+  /// throws, and goes on the next time.
   template <class Find>
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
-    // What is left of a time that memory ran out.
-    arrived_.erase(arrived_.begin(), arrived_.begin() + static_cast<std::ptrdiff_t>(joined_));
-    joined_ = 0;
-    std::sort(arrived_.begin(), arrived_.end(), ended_before);
-    std::vector<std::size_t> runs{0};  // where those of a log end: they are in the order of time
-    if (!arrived_.empty()) runs.push_back(arrived_.size());
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
-      log->fold();
-      if (log->parts.empty()) continue;
-      take(*log, until);
-      if (runs.back() != arrived_.size()) runs.push_back(arrived_.size());
+      if (!log->parts.empty()) take(*log, until);
     }
-    merge(runs);
-    for (; joined_ < arrived_.size(); ++joined_) join(arrived_[joined_]);
-    arrived_ = {};
-    joined_ = 0;
-    hand_over(find);
+    // From here on nothing fails.
+    ++join_number_;
+    for (std::size_t left = arrived_.size(); left != 0;) left -= join_slice(find);
+    totals_.clear();
+    arrived_.clear();
+    runs_.clear();
+    if (arrived_.capacity() > kept_arrivals) arrived_ = {};
   }
 
   /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
   const part_joining* find(const tree_node& n, payload p) const {
     const auto known = numbers_.find(key_of(n.site, p));
-    return known == numbers_.end() ? nullptr : groups_[known->second].get();
+    return known == numbers_.end() ? nullptr : &groups_[known->second]->calls;
   }
 
  private:
   struct arrival {
-    std::uint32_t group;
-    std::uint32_t part;
-    call_place place;  // of part 0
     std::uint64_t begin;
     std::uint64_t end;
+    part_group* group;
+    std::uint32_t part;
+    std::uint32_t path;  // of part 0
+  };
+  /// Arrivals of one thread, in the order of their ends.
+  struct run {
+    std::size_t next;
+    std::size_t end;
+    std::uint32_t thread;
+  };
+  /// Of a part that several threads do.
+  struct mixed_arrival {
+    std::uint64_t end;
+    const arrival* of;
+    std::uint32_t thread;
   };
 
   /// What belongs together: call site, number of parts, parameters.
@@ -95,110 +118,153 @@ class KPROF_DETAIL_LOCAL part_calls {
         .append(p.bytes, op.part_at);
   }
 
-  /// The log's lock is held.
+  /// The log's lock is held. Without memory it throws, and the log has what it had.
   void take(thread_log& log, std::uint64_t until) {
-    const auto later = std::find_if(log.parts.begin(), log.parts.end(),
-                                    [until](const part_note& n) { return n.end > until; });
-    const auto count = static_cast<std::size_t>(later - log.parts.begin());
+    std::size_t count = log.parts.size();
+    while (count > 0 && log.parts[count - 1].end > until) --count;
     if (count == 0) return;
-    std::unordered_map<std::uint32_t, arrival> known;
-    for (auto note = log.parts.begin(); note != later; ++note) {
-      const auto [at, is_new] = known.try_emplace(note->node);
-      if (is_new) at->second = arrival_at(log, note->node);
+    std::vector<part_stream>& streams = log.part_streams;
+    std::size_t possible = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t node = log.parts[i].node;
+      if (node >= streams.size()) streams.resize(node + std::size_t{1});
+      if (streams[node].group == nullptr) streams[node] = stream_of(log, node);
+      possible += streams[node].group != nullptr ? 1 : 0;
     }
-    reserve_more(arrived_, count);
-    // From here on nothing fails.
-    for (auto note = log.parts.begin(); note != later; ++note) {
-      arrival a = known.find(note->node)->second;
-      if (a.group == no_group) continue;
-      a.begin = note->begin;
-      a.end = note->end;
-      arrived_.push_back(a);
+    reserve_more(arrived_, possible);
+    reserve_more(runs_, 1);
+    mixed_.reserve((runs_.size() + 1) * slice);
+    mixed_ends_.reserve(runs_.size() + 2);
+    const std::size_t first = arrived_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const part_note& note = log.parts[i];
+      const part_stream& s = streams[note.node];
+      if (s.group != nullptr) arrived_.push_back({note.begin, note.end, s.group, s.part, s.path});
     }
-    log.parts.erase(log.parts.begin(), later);
+    runs_.push_back({first, arrived_.size(), log.number});
+    log.parts.erase(log.parts.begin(), log.parts.begin() + static_cast<std::ptrdiff_t>(count));
     if (log.parts.empty() && log.parts.capacity() > kept_notes) log.parts = {};
   }
-  arrival arrival_at(thread_log& log, std::uint32_t node) {
+  part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
     const payload p = log.tree.payload_of(n);
     const part_number number = part_number_of(*(*sites_)[n.site].op, p);
-    if (!is_possible(number)) return {no_group, 0, {}, 0, 0};
-    arrival out{group_of(n.site, p, number.parts), number.part, {}, 0, 0};
-    if (number.part == 0) out.place = {log.paths.path_of(node), log.number};
-    return out;
+    if (!is_possible(number)) return {};
+    part_group& group = group_of(n.site, p, number.parts);
+    if (number.part >= group.threads.size()) group.threads.resize(number.part + std::size_t{1});
+    group.calls.expect(number.part);
+    const std::uint32_t path = number.part == 0 ? log.paths.path_of(node) : 0;
+    std::uint32_t& thread = group.threads[number.part];
+    if (thread == 0) thread = log.number;
+    else if (thread != log.number) thread = part_group::several_threads;
+    return {&group, number.part, path};
   }
-  std::uint32_t group_of(std::uint32_t site, payload p, std::uint32_t parts) {
+  part_group& group_of(std::uint32_t site, payload p, std::uint32_t parts) {
     std::string key = key_of(site, p);
-    if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
-    auto made = std::make_unique<part_joining>(parts);
+    if (const auto known = numbers_.find(key); known != numbers_.end())
+      return *groups_[known->second];
+    auto made = std::make_unique<part_group>(parts, memory_);
     reserve_more(groups_, 1);
     const auto number = static_cast<std::uint32_t>(groups_.size());
     numbers_.emplace(std::move(key), number);
     groups_.push_back(std::move(made));
-    return number;
+    return *groups_.back();
   }
 
-  static bool ended_before(const arrival& a, const arrival& b) noexcept { return a.end < b.end; }
-
-  /// Puts all that has arrived in the order in which the parts ended, run by run.
-  void merge(std::vector<std::size_t>& runs) {
-    const auto at = [this](std::size_t i) {
-      return arrived_.begin() + static_cast<std::ptrdiff_t>(i);
-    };
-    while (runs.size() > 2) {
-      std::size_t kept = 1;
-      for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
-        const std::size_t end = runs[std::min(i + 2, runs.size() - 1)];
-        std::inplace_merge(at(runs[i]), at(runs[i + 1]), at(end), &ended_before);
-        runs[kept++] = end;
-      }
-      runs.resize(kept);
-    }
-  }
-
-  void join(const arrival& a) {
-    part_joining& calls = *groups_[a.group];
-    const std::size_t before = calls.bytes();
-    const auto complete = [this](const joined_call& call) {
-      const std::uint64_t place = std::uint64_t{call.place.path} << 32U | call.place.thread;
-      // Without memory the call counts, and its times are not known.
-      static_cast<void>(attempt([&] { done_[place].add(call, [](std::size_t) { return true; }); }));
-    };
-    calls.add(a.part, a.begin, a.end, a.place, complete, has_room() ? part_joining::window : 0);
-    budget_->add(calls.bytes());
-    budget_->remove(before);
-    charged_ += calls.bytes();
-    charged_ -= before;
-  }
-
-  /// Calls that are not complete take an eighth of the memory for totals, or parameters would be
-  /// merged for them.
-  bool has_room() const noexcept { return !budget_->scarce() && charged_ < budget_->limit() / 8; }
-
-  /// Gives the totals of joined calls to the threads that did their part 0.
+  /// Joins some of what has arrived, of each thread what ended before the same moment: otherwise a
+  /// thread would be as many calls ahead of the others as have arrived of it. Returns how many.
   template <class Find>
-  void hand_over(Find find) {
-    for (auto at = done_.begin(); at != done_.end(); at = done_.erase(at)) {
-      thread_log* const log = find(static_cast<std::uint32_t>(at->first));
-      if (log == nullptr) continue;
-      const std::lock_guard own(log->mutex());
-      const std::uint32_t node = log->paths.node_of(static_cast<std::uint32_t>(at->first >> 32U));
-      // Another one where memory for paths was spent: then only the number of calls is known.
-      if (log->tree[node].is_part) log->shared.add(node, at->second);
+  std::size_t join_slice(Find find) noexcept {
+    std::uint64_t until = ~std::uint64_t{0};
+    for (const run& r : runs_)
+      if (r.end - r.next > slice) until = std::min(until, arrived_[r.next + slice - 1].end);
+    std::size_t joined = 0;
+    mixed_.clear();
+    mixed_ends_.assign(1, 0);
+    for (run& r : runs_) {
+      const std::size_t first = r.next, last = std::min(r.end, first + slice);
+      for (; r.next < last && arrived_[r.next].end <= until; ++r.next) {
+        const arrival& a = arrived_[r.next];
+        if (a.group->threads[a.part] != part_group::several_threads) join(a, r.thread, find);
+        else mixed_.push_back({a.end, &a, r.thread});
+      }
+      if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
+      joined += r.next - first;
+    }
+    // Only parts of one number must come in the order of time, and most are of one thread.
+    merge_mixed();
+    for (const mixed_arrival& m : mixed_) join(*m.of, m.thread, find);
+    return joined;
+  }
+
+  static bool ended_before(const mixed_arrival& a, const mixed_arrival& b) noexcept {
+    return a.end < b.end;
+  }
+  void merge_mixed() {
+    const auto at = [this](std::size_t i) {
+      return mixed_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    std::vector<std::size_t>& ends = mixed_ends_;
+    while (ends.size() > 2) {
+      std::size_t kept = 1;
+      for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
+        const std::size_t end = ends[std::min(i + 2, ends.size() - 1)];
+        std::inplace_merge(at(ends[i]), at(ends[i + 1]), at(end), &ended_before);
+        ends[kept++] = end;
+      }
+      ends.resize(kept);
     }
   }
 
-  static constexpr std::uint32_t no_group = ~std::uint32_t{0};
+  template <class Find>
+  void join(const arrival& a, std::uint32_t thread, Find find) noexcept {
+    part_group& group = *a.group;
+    group.calls.add(a.part, a.begin, a.end, {a.path, thread}, [&](const joined_call& call) {
+      if (group.last_join != join_number_ || group.last_place != call.place) {
+        group.last_totals = totals_of(call.place, find);
+        group.last_place = call.place;
+        group.last_join = join_number_;
+      }
+      // Without memory the call counts, and its times are not known.
+      const place_totals& at = group.last_totals;
+      if (at.sums != nullptr) at.all->add(*at.sums, call);
+    });
+  }
+
+  template <class Find>
+  place_totals totals_of(call_place place, Find find) noexcept {
+    place_totals out;
+    static_cast<void>(attempt([&] {
+      place_totals& known = totals_[std::uint64_t{place.path} << 32U | place.thread];
+      if (known.sums == nullptr)
+        if (thread_log* const log = find(place.thread); log != nullptr) {
+          const std::lock_guard own(log->mutex());
+          const std::uint32_t node = log->paths.node_of(place.path);
+          // Another one where memory for paths was spent: then only the number of calls is known.
+          if (log->tree[node].is_part) known = {&log->shared, &log->shared.of(node)};
+        }
+      out = known;
+    }));
+    return out;
+  }
+
+  // So many parts of a thread are joined at once: their calls stay in the cache.
+  static constexpr std::size_t slice = 128;
   static constexpr std::size_t kept_notes = 4096;
+  static constexpr std::size_t kept_arrivals = 16384;
 
   const site_table* sites_;
-  tree_budget* budget_;
-  std::uint64_t charged_ = 0;
-  std::vector<std::unique_ptr<part_joining>> groups_;
+  joining_memory memory_;
+  std::vector<std::unique_ptr<part_group>> groups_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
+  // What has been taken out of the logs and is not joined.
   std::vector<arrival> arrived_;
-  std::size_t joined_ = 0;                               // of them, from the first on
-  std::unordered_map<std::uint64_t, shared_sums> done_;  // by path and thread, not handed over
+  std::vector<run> runs_;
+  // Of a slice: parts that several threads do; where those of each thread end.
+  std::vector<mixed_arrival> mixed_;
+  std::vector<std::size_t> mixed_ends_;
+  std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread
+  std::uint64_t join_number_ = 0;
 };
 
 }  // namespace detail

@@ -3,7 +3,7 @@
 #define KPROF_RECORD_SHARED_TOTALS_HPP
 
 // Totals of the calls that several threads share, by the node of their part 0. Guarded by the lock
-// of the thread's log.
+// of the list of threads.
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/histogram.hpp>
@@ -75,20 +75,26 @@ class shared_totals {
     const auto known = sums_.find(node);
     return known == sums_.end() ? nullptr : &known->second;
   }
-  /// Without memory it throws and changes nothing.
-  void add(std::uint32_t node, const shared_sums& more) {
+  /// Those of a node, which stay where they are until clear(). Without memory it throws and changes
+  /// nothing.
+  shared_sums& of(std::uint32_t node) {
     const auto [at, is_new] = sums_.try_emplace(node);
     if (is_new) charge(sizeof *at + 4 * sizeof(void*));
-    at->second.add(more, [this](std::size_t bytes) { return afford(bytes); });
+    return at->second;
+  }
+  /// Counts a call. `sums`: of a node.
+  void add(shared_sums& sums, const joined_call& call) noexcept {
+    sums.add(call, [this](std::size_t bytes) { return afford(bytes); });
   }
 
   /// Makes room for what another thread's totals hold. `nodes`: where its nodes are here.
   void make_room_for(const shared_totals& other, const std::vector<std::uint32_t>& nodes) {
-    for (const auto& [node, sums] : other.sums_) add(nodes[node], {});
+    for (const auto& [node, sums] : other.sums_) static_cast<void>(of(nodes[node]));
   }
   /// After make_room_for().
   void add(const shared_totals& other, const std::vector<std::uint32_t>& nodes) noexcept {
-    for (const auto& [node, sums] : other.sums_) add(nodes[node], sums);
+    for (const auto& [node, sums] : other.sums_)
+      of(nodes[node]).add(sums, [this](std::size_t bytes) { return afford(bytes); });
   }
 
  private:

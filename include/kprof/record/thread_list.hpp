@@ -59,11 +59,25 @@ class KPROF_DETAIL_LOCAL thread_list {
     return it != logs_.end() ? *it : others_;
   }
 
-  /// Joins the parts of shared calls that ended up to `until`, in ticks. Folds all logs first.
-  /// Throws where there is no memory.
+  /// Joins the parts of shared calls that ended up to `until`, in ticks. Folds all logs up to then,
+  /// chunk by chunk, so that few parts wait at a time. Throws where there is no memory.
   void join_parts(std::uint64_t until) {
-    fold_ended();  // which moves totals where memory is scarce
-    shared_calls_.join(logs_, until, [this](std::uint32_t number) { return find(number); });
+    while (sites_->have_parts()) {
+      std::uint64_t folded_until = until;
+      thread_log* behind = nullptr;
+      for (thread_log* log : logs_) {
+        const std::lock_guard own(log->mutex());
+        if (log->folded_until() < until && log->parts.size() < few_parts) log->fold_chunk();
+        if (log->folded_until() >= folded_until) continue;
+        folded_until = log->folded_until();
+        behind = log;
+      }
+      shared_calls_.join(logs_, folded_until,
+                         [this](std::uint32_t number) { return find(number); });
+      if (behind == nullptr) return;
+      const std::lock_guard own(behind->mutex());
+      behind->fold_chunk();
+    }
   }
   const part_calls& shared_calls() const noexcept { return shared_calls_; }
 
@@ -155,6 +169,7 @@ class KPROF_DETAIL_LOCAL thread_list {
 
  private:
   static constexpr std::ptrdiff_t kept_ended_threads = 64;
+  static constexpr std::size_t few_parts = 2048;
 
   thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
 

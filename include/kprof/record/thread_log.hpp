@@ -110,6 +110,18 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
   }
 
+  /// Folds the oldest chunk that waits.
+  void fold_chunk() {
+    if (backlog_ != 0) fold_full(1);
+    else if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, published());
+  }
+  /// The time, in ticks, up to which all that has been recorded is folded.
+  std::uint64_t folded_until() const noexcept {
+    const bool waits =
+        backlog_ != 0 || (unread_ != nullptr && unread_ == writing_ && read_at_ != published());
+    return waits ? folded_until_ : ~std::uint64_t{0};
+  }
+
   /// Takes a full chunk that has been folded out of the log.
   void release(chunk* c) noexcept {
     (c->previous != nullptr ? c->previous->next : first_) = c->next;
@@ -167,6 +179,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     parts.clear();
+    part_streams.clear();
     shared.clear();
     counts = {};
     begin = now;
@@ -257,6 +270,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
     c.last_ticks = fold_up_to(stop, c.last_ticks);
+    if (folded_until_ < c.last_ticks) folded_until_ = c.last_ticks;
     c.ends += take_finished();
   }
 
@@ -267,6 +281,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   chunk* unread_ = nullptr;    // where folding goes on, at read_at_
   std::uint32_t backlog_ = 0;  // full chunks that have not been folded
   bool folds_when_full_ = false;
+  std::uint64_t folded_until_ = 0;  // ticks of the last record that was folded
 };
 
 }  // namespace detail
