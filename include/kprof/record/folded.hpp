@@ -8,6 +8,7 @@
 #include <kprof/record/cpu_totals.hpp>
 #include <kprof/record/log_words.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -60,6 +61,58 @@ struct part_note {
   std::uint32_t node;
   std::uint64_t begin;  // ticks
   std::uint64_t end;
+};
+
+/// The parts that a thread has done and that have not been joined, in the order of their ends.
+class part_notes {
+ public:
+  std::size_t size() const noexcept { return end_ - begin_; }
+  const part_note& operator[](std::size_t i) const noexcept { return notes_[begin_ + i]; }
+  const part_note* begin() const noexcept { return notes_.data() + begin_; }
+  const part_note* end() const noexcept { return notes_.data() + end_; }
+  /// How many ended up to `until`, in ticks.
+  std::size_t count_until(std::uint64_t until) const noexcept {
+    std::size_t least = 0, most = size();
+    while (least < most) {
+      const std::size_t middle = (least + most) / 2;
+      if ((*this)[middle].end <= until) least = middle + 1;
+      else most = middle;
+    }
+    return least;
+  }
+
+  bool has_room() const noexcept { return end_ < notes_.size(); }
+  /// Without memory it throws and changes nothing.
+  void make_room(std::size_t more) {
+    if (end_ + more > notes_.size()) notes_.resize(std::max(end_ + more, 2 * notes_.size()));
+  }
+  /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than it
+  /// was written, which takes as long as the rest of folding a part.
+  void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
+    part_note& n = notes_[end_++];
+    n.node = node;
+    n.begin = begin;
+    n.end = end;
+  }
+  /// Takes the first ones away.
+  void take(std::size_t count) noexcept {
+    begin_ += count;
+    if (begin_ < end_ / 2) return;  // each is moved once at the most
+    std::copy(begin(), end(), notes_.data());
+    end_ -= begin_;
+    begin_ = 0;
+    if (end_ == 0 && notes_.size() > kept) clear();
+  }
+  void clear() noexcept {
+    notes_ = {};
+    begin_ = end_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kept = 4096;
+  std::vector<part_note> notes_;  // those from begin_ to end_; the others are room
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
 };
 
 struct part_group;

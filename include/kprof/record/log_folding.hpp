@@ -45,7 +45,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   cpu_totals cpu;
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
-  std::vector<part_note> parts;       // not yet joined, in the order of their ends
+  part_notes parts;
   // By node, as far as joining has asked; guarded by the lock of the list of threads.
   std::vector<part_stream> part_streams;
   shared_totals shared;
@@ -95,8 +95,8 @@ class KPROF_DETAIL_LOCAL log_folding {
     at += 8;
     const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
     if (called.node->is_part) [[unlikely]] {
-      if (parts.size() == parts.capacity()) widen_parts(at - 8 - record_size(word), word);
-      parts.push_back({called.number, start, start + ticks});
+      if (!parts.has_room()) widen_parts(at - 8 - record_size(word), word);
+      parts.add(called.number, start, start + ticks);
     }
     tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
@@ -108,7 +108,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   [[gnu::noinline]] void widen_parts(char* at, std::uint64_t word) {
     const std::uint64_t folded = get(at);
     put(at, word);
-    reserve_more(parts, 1);
+    parts.make_room(1);
     put(at, folded);
   }
 
@@ -190,8 +190,8 @@ class KPROF_DETAIL_LOCAL log_folding {
                                                 bool is_part) {
     cpu.make_room_for(f.node);
     if (is_part) {
-      reserve_more(parts, 1);
-      parts.push_back({f.node, f.start, f.start + ticks});
+      parts.make_room(1);
+      parts.add(f.node, f.start, f.start + ticks);
     }
     cpu.add_call(f.node, f.cpu, f.start, ticks);
   }

@@ -71,7 +71,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
-      if (!log->parts.empty()) take(*log, until);
+      take(*log, until);
     }
     // From here on nothing fails.
     ++join_number_;
@@ -120,8 +120,7 @@ class KPROF_DETAIL_LOCAL part_calls {
 
   /// The log's lock is held. Without memory it throws, and the log has what it had.
   void take(thread_log& log, std::uint64_t until) {
-    std::size_t count = log.parts.size();
-    while (count > 0 && log.parts[count - 1].end > until) --count;
+    const std::size_t count = log.parts.count_until(until);
     if (count == 0) return;
     std::vector<part_stream>& streams = log.part_streams;
     std::size_t possible = 0;
@@ -131,19 +130,25 @@ class KPROF_DETAIL_LOCAL part_calls {
       if (streams[node].group == nullptr) streams[node] = stream_of(log, node);
       possible += streams[node].group != nullptr ? 1 : 0;
     }
-    reserve_more(arrived_, possible);
     reserve_more(runs_, 1);
     mixed_.reserve((runs_.size() + 1) * slice);
     mixed_ends_.reserve(runs_.size() + 2);
     const std::size_t first = arrived_.size();
+    std::size_t at = first;
+    arrived_.resize(first + possible);
     for (std::size_t i = 0; i < count; ++i) {
       const part_note& note = log.parts[i];
       const part_stream& s = streams[note.node];
-      if (s.group != nullptr) arrived_.push_back({note.begin, note.end, s.group, s.part, s.path});
+      if (s.group == nullptr) continue;
+      arrival& a = arrived_[at++];  // member by member, as part_notes::add()
+      a.begin = note.begin;
+      a.end = note.end;
+      a.group = s.group;
+      a.part = s.part;
+      a.path = s.path;
     }
-    runs_.push_back({first, arrived_.size(), log.number});
-    log.parts.erase(log.parts.begin(), log.parts.begin() + static_cast<std::ptrdiff_t>(count));
-    if (log.parts.empty() && log.parts.capacity() > kept_notes) log.parts = {};
+    runs_.push_back({first, at, log.number});
+    log.parts.take(count);
   }
   part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
@@ -250,8 +255,7 @@ class KPROF_DETAIL_LOCAL part_calls {
 
   // So many parts of a thread are joined at once: their calls stay in the cache.
   static constexpr std::size_t slice = 128;
-  static constexpr std::size_t kept_notes = 4096;
-  static constexpr std::size_t kept_arrivals = 16384;
+  static constexpr std::size_t kept_arrivals = 32768;
 
   const site_table* sites_;
   joining_memory memory_;

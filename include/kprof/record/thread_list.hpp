@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -44,7 +45,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   /// Parts of shared calls that a thread may leave to the next snapshot to join: together they take
   /// a 32nd of the memory. Without the lock.
   std::size_t deferrable_parts(std::size_t memory) const noexcept {
-    return std::max<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256);
+    return std::clamp<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256, 2048);
   }
 
   // Everything below needs the lock.
@@ -169,7 +170,7 @@ class KPROF_DETAIL_LOCAL thread_list {
 
  private:
   static constexpr std::ptrdiff_t kept_ended_threads = 64;
-  static constexpr std::size_t few_parts = 2048;
+  static constexpr std::size_t few_parts = 256;
 
   thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
 
@@ -189,6 +190,21 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
   }
 
+  /// The parts that two threads have done. `nodes`: where the nodes of the second one are.
+  static part_notes merged(const part_notes& a, const part_notes& b,
+                           const std::vector<std::uint32_t>& nodes) {
+    part_notes out;
+    out.make_room(a.size() + b.size());
+    const part_note* first = a.begin();
+    for (const part_note& n : b) {
+      for (; first != a.end() && first->end <= n.end; ++first)
+        out.add(first->node, first->begin, first->end);
+      out.add(nodes[n.node], n.begin, n.end);
+    }
+    for (; first != a.end(); ++first) out.add(first->node, first->begin, first->end);
+    return out;
+  }
+
   /// Without memory it throws, and nothing has been moved.
   void merge_into_others(std::size_t i) {
     reserve_more(logs_, 1);
@@ -204,7 +220,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.missing.widen_to(others.tree.nodes().size());
       others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
-      reserve_more(others.parts, from.parts.size());
+      part_notes parts = merged(others.parts, from.parts, nodes);
       others.shared.make_room_for(from.shared, nodes);
       // From here on nothing fails.
       others.tree.take(from.tree, nodes);
@@ -213,11 +229,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
-      const auto first_part = static_cast<std::ptrdiff_t>(others.parts.size());
-      for (const part_note& n : from.parts) others.parts.push_back({nodes[n.node], n.begin, n.end});
-      std::inplace_merge(others.parts.begin(), others.parts.begin() + first_part,
-                         others.parts.end(),
-                         [](const part_note& a, const part_note& b) { return a.end < b.end; });
+      others.parts = std::move(parts);
       from.parts.clear();
       others.shared.add(from.shared, nodes);
       others.counts.add(from.counts);
