@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: MIT
 // The joining of parts, by itself: against sums over all calls of random schedules.
 #include <kprof/record/part_joining.hpp>
+#include <kprof/record/tree_node.hpp>
 
 #include "../support/catch.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
 using kprof::detail::joined_call;
+using kprof::detail::joining_memory;
 using kprof::detail::part_joining;
+using kprof::detail::tree_budget;
 
 namespace {
+
+/// Memory for this many begun calls of one kind, when an eighth of it is for them, and half of that
+/// for one kind.
+struct memory_for {
+  explicit memory_for(std::size_t calls) {
+    budget.set_limit(3 * 8 * calls * sizeof(part_joining::begun_call) / 2);
+  }
+  tree_budget budget;
+  joining_memory memory{budget};
+};
+constexpr std::size_t window = 8192;
 
 struct part {
   std::uint64_t begin = 0;
@@ -68,6 +84,7 @@ joined_call sum_of(const std::vector<part>& call) {
 
 std::vector<joined_call> join(part_joining& calls, const std::vector<coming>& all) {
   std::vector<joined_call> done;
+  for (std::uint32_t i = 0; i < calls.parts(); ++i) calls.expect(i);
   for (const coming& c : all)
     calls.add(c.number, c.times.begin, c.times.end,
               {static_cast<std::uint32_t>(c.call) + 1, c.number},
@@ -83,7 +100,8 @@ TEST_CASE("part_joining.gives_each_call_its_own_parts") {
     const auto parts = static_cast<std::uint32_t>(1 + random() % 64);
     const std::size_t count = 1 + random() % 200;
     const schedule calls = random_schedule(random, count, parts, round % 2 == 0);
-    part_joining joining(parts);
+    memory_for room(window);
+    part_joining joining(parts, room.memory);
     const std::vector<joined_call> done = join(joining, in_order(calls));
     INFO("round " << round << ", " << parts << " parts, " << count << " calls");
     REQUIRE(done.size() == count);
@@ -112,7 +130,8 @@ TEST_CASE("part_joining.counts_calls_that_lack_parts_as_none") {
       if (p.end != 0) --came[which];
       p.end = 0;
     }
-    part_joining joining(parts);
+    memory_for room(window);
+    part_joining joining(parts, room.memory);
     const std::vector<joined_call> done = join(joining, in_order(calls));
     CHECK(joining.counts() == came);
     CHECK(joining.complete() == *std::min_element(came.begin(), came.end()));
@@ -122,7 +141,10 @@ TEST_CASE("part_joining.counts_calls_that_lack_parts_as_none") {
 }
 
 TEST_CASE("part_joining.has_no_complete_call_while_a_part_never_came") {
-  part_joining joining(3);
+  memory_for room(window);
+  part_joining joining(3, room.memory);
+  joining.expect(0);
+  joining.expect(1);
   for (std::uint64_t c = 0; c < 20000; ++c)
     for (std::uint32_t i = 0; i < 2; ++i)
       joining.add(i, 10 * c, 10 * c + 5, {}, [](const joined_call&) { FAIL("complete"); });
@@ -132,8 +154,9 @@ TEST_CASE("part_joining.has_no_complete_call_while_a_part_never_came") {
 
 TEST_CASE("part_joining.goes_on_after_parts_that_came_too_late") {
   // Part 1 is 20,000 calls behind, then catches up.
-  CHECK(part_joining::window == 8192);  // as the pages and the messages say
-  part_joining joining(2);
+  memory_for room(window);
+  part_joining joining(2, room.memory);
+  joining.expect(1);
   std::vector<joined_call> done;
   const auto add = [&](std::uint32_t part, std::uint64_t call) {
     joining.add(part, 10 * call, 10 * call + 5 + part, {},
@@ -142,10 +165,10 @@ TEST_CASE("part_joining.goes_on_after_parts_that_came_too_late") {
   for (std::uint64_t c = 0; c < 20000; ++c) add(0, c);
   for (std::uint64_t c = 0; c < 20000; ++c) add(1, c);
   CHECK(joining.complete() == 20000);
-  CHECK(joining.joined() == part_joining::window);
+  CHECK(joining.joined() == window);
   for (std::uint64_t c = 20000; c < 21000; ++c) add(0, c), add(1, c);
   CHECK(joining.complete() == 21000);
-  CHECK(joining.joined() == part_joining::window + 1000);
+  CHECK(joining.joined() == window + 1000);
   for (const joined_call& j : done) {
     CHECK(j.wall == 6);  // never the parts of two calls
     CHECK(j.busy == 11);
@@ -157,7 +180,9 @@ TEST_CASE("part_joining.joins_a_call_at_most_once_however_parts_lag") {
   for (int round = 0; round < 20; ++round) {
     constexpr std::uint32_t parts = 4;
     constexpr std::uint64_t calls = 30000;
-    part_joining joining(parts);
+    memory_for room(window);
+    part_joining joining(parts, room.memory);
+    joining.expect(parts - 1);
     std::uint64_t next[parts] = {};
     std::vector<bool> joined(calls, false);
     for (std::uint64_t left = parts * calls; left > 0;) {
@@ -174,4 +199,52 @@ TEST_CASE("part_joining.joins_a_call_at_most_once_however_parts_lag") {
     CHECK(joining.joined() <= calls);
     CHECK(joining.joined() > 0);
   }
+}
+
+TEST_CASE("part_joining.leaves_memory_for_other_operators_when_a_part_never_comes") {
+  memory_for room(window);
+  std::vector<std::unique_ptr<part_joining>> all;
+  for (int kind = 0; kind < 6; ++kind) {
+    all.push_back(std::make_unique<part_joining>(2, room.memory));
+    all.back()->expect(0);
+    for (std::uint64_t c = 0; c < 4 * window; ++c)
+      all.back()->add(0, c, c, {}, [](const joined_call&) { FAIL("complete"); });
+    CHECK(all.back()->bytes() > 0);
+    CHECK(room.budget.now() == room.memory.taken());
+    CHECK(room.memory.taken() < room.budget.limit() / 8);
+  }
+  // one whose parts all come, in step
+  part_joining joining(2, room.memory);
+  joining.expect(1);
+  for (std::uint64_t c = 0; c < 1000; ++c)
+    for (std::uint32_t i = 0; i < 2; ++i) joining.add(i, c, c, {}, [](const joined_call&) {});
+  CHECK(joining.joined() == 1000);
+  all.clear();
+  CHECK(room.memory.taken() == joining.bytes());
+}
+
+TEST_CASE("part_joining.gives_memory_back_when_the_last_part_has_caught_up") {
+  memory_for room(window);
+  part_joining joining(2, room.memory);
+  joining.expect(1);
+  const auto add = [&](std::uint32_t part, std::uint64_t c) {
+    joining.add(part, c, c, {}, [](const joined_call&) {});
+  };
+  for (std::uint64_t c = 0; c < 5000; ++c) add(0, c);
+  CHECK(joining.bytes() >= 5000 * sizeof(part_joining::begun_call));
+  for (std::uint64_t c = 0; c < 5000; ++c) add(1, c);
+  CHECK(joining.joined() == 5000);
+  CHECK(room.memory.taken() == 0);
+}
+
+TEST_CASE("part_joining.counts_where_there_is_no_memory_at_all") {
+  tree_budget none;
+  joining_memory memory(none);
+  part_joining joining(2, memory);
+  joining.expect(1);
+  for (std::uint64_t c = 0; c < 100; ++c)
+    for (std::uint32_t i = 0; i < 2; ++i)
+      joining.add(i, c, c, {}, [](const joined_call&) { FAIL("joined"); });
+  CHECK(joining.complete() == 100);
+  CHECK(joining.joined() == 0);
 }

@@ -89,8 +89,7 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     log.append(c, pool_);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
-    // Other threads have folded most of what ended by then, or will soon.
-    const std::uint64_t until = log.parts[log.parts.size() / 2].end;
+    const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();
     join_parts_unless_busy(until);
     return true;
