@@ -4,7 +4,9 @@
 
 #include <kprof/kprof.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -75,32 +77,120 @@ void as_ggml_does() {
   }
 }
 
-/// 2 to 64 threads that do not wait for one another, with little memory: logs are folded and
-/// recycled while the threads run.
-void many_calls(std::uint64_t calls) {
+/// Calls and FLOPs of a run, by operator.
+struct expected {
+  double matmul_calls = 0, matmul_flops = 0, odd_calls = 0, odd_flops = 0, parts = 0;
+};
+
+/// One node of ggml's graph: every thread calls the dispatcher with its number, and an operator may
+/// be for fewer threads than there are.
+int tasks_of(std::uint64_t node, int threads) {
+  return node % 4 == 2 ? std::min(threads, 3) : node % 4 == 3 ? 1 : threads;
+}
+void dispatch(std::uint64_t node, int thread, int threads) {
+  const int tasks = tasks_of(node, threads);
+  if (thread >= tasks) return;
+  if (node % 2 == 0) {
+    compute({.m = static_cast<std::int64_t>(node % 6), .n = 8}, thread, tasks);
+  } else {
+    KPROF_PART(Odd, {.n = static_cast<std::int32_t>(node % 3)}, thread, tasks);
+  }
+}
+void expect_node(std::uint64_t node, int threads, expected& sum) {
+  sum.parts += tasks_of(node, threads);
+  if (node % 2 == 0) {
+    sum.matmul_calls += 1;
+    sum.matmul_flops += 16 * static_cast<double>(node % 6);
+  } else {
+    sum.odd_calls += 1;
+    sum.odd_flops += 3;
+  }
+}
+
+/// 2 to 64 threads that each come to all of the calls, with memory for few of their records: logs
+/// are folded and recycled, and parts joined, while the threads run. `wait`: for all others after
+/// each call.
+void many_calls(std::uint64_t calls, bool wait) {
   for (const int threads : {2, 5, 16, 64}) {
-    static_cast<void>(kprof::start(with_memory(threads < 64 ? 2 : 16)));
-    const std::uint64_t each = calls / static_cast<unsigned>(threads);
+    static_cast<void>(kprof::start(with_memory(threads < 64 ? 4 : 16)));
+    meeting_point meeting(threads);
     on_threads(threads, [&](int thread) {
-      for (std::uint64_t c = 0; c < each; ++c) {
-        KPROF_PART(Odd, {.n = static_cast<std::int32_t>(c % 2)}, thread, threads);
+      for (std::uint64_t c = 0; c < calls; ++c) {
+        dispatch(c, thread, threads);
+        if (wait) meeting.wait();
       }
     });
+    expected sum;
+    for (std::uint64_t c = 0; c < calls; ++c) expect_node(c, threads, sum);
     const kprof::profile p = kprof::snapshot();
-    const kprof::operator_row row = row_of(p, "Odd");
-    const std::string with = " of many with " + std::to_string(threads) + " threads";
-    check_equal("parts" + with, static_cast<double>(p.complete.recorded),
-                static_cast<double>(each) * threads);
+    const kprof::operator_row matmul = row_of(p, "MatMul"), odd = row_of(p, "Odd");
+    const std::string with = " of " + std::to_string(threads) + " threads" +
+                             (wait ? " that wait for one another" : " that do not wait");
+    check_equal("parts" + with, static_cast<double>(p.complete.recorded), sum.parts);
     check_equal("dropped" + with, static_cast<double>(p.complete.dropped), 0);
-    check_equal("calls" + with, static_cast<double>(row.calls), static_cast<double>(each));
-    check_equal("FLOPs" + with, row.flops.value, 3.0 * static_cast<double>(each));
-    check("none lacks parts" + with, p.complete.incomplete_calls == 0);
-    check("calls without times are counted" + with,
-          row.threads.known() && p.complete.unjoined_calls <= each);
-    std::printf("%d threads: %llu calls, %llu without times\n", threads,
-                static_cast<unsigned long long>(each),
+    check_equal("calls of MatMul" + with, static_cast<double>(matmul.calls), sum.matmul_calls);
+    check_equal("FLOPs of MatMul" + with, matmul.flops.value, sum.matmul_flops);
+    check_equal("calls of Odd" + with, static_cast<double>(odd.calls), sum.odd_calls);
+    check_equal("FLOPs of Odd" + with, odd.flops.value, sum.odd_flops);
+    check("none lacks parts" + with, p.complete.incomplete_calls == 0 && p.notes.empty());
+    show_notes(p);
+    if (wait) check_equal("not joined" + with, static_cast<double>(p.complete.unjoined_calls), 0);
+    check("calls without times are counted" + with, p.complete.unjoined_calls < calls);
+    std::printf("%d threads%s: %.0f parts, %llu calls, %llu without times\n", threads,
+                wait ? ", waiting" : "", sum.parts, static_cast<unsigned long long>(calls),
                 static_cast<unsigned long long>(p.complete.unjoined_calls));
   }
+}
+
+/// One thread does all of its parts before the other begins. For how many calls their times are
+/// kept meanwhile is a matter of memory.
+void one_far_ahead() {
+  const struct {
+    std::size_t mib;
+    int calls;
+    bool all_joined;
+  } cases[] = {{64, 12'000, true}, {8, 12'000, false}, {64, 100'000, false}, {512, 100'000, true}};
+  for (const auto& c : cases) {
+    static_cast<void>(kprof::start(with_memory(c.mib)));
+    for (int thread = 0; thread < 2; ++thread)
+      std::thread([&] {
+        for (int i = 0; i < c.calls; ++i) compute({.m = 1, .n = 1}, thread, 2);
+      }).join();
+    const kprof::profile p = kprof::snapshot();
+    const kprof::operator_row row = row_of(p, "MatMul");
+    const std::string with =
+        " of " + std::to_string(c.calls) + " with " + std::to_string(c.mib) + " MiB";
+    check_equal("calls" + with, static_cast<double>(row.calls), c.calls);
+    check_equal("FLOPs" + with, row.flops.value, 2.0 * c.calls);
+    check("times are known" + with, (p.complete.unjoined_calls == 0) == c.all_joined);
+    check("of some calls" + with, p.complete.unjoined_calls < static_cast<unsigned>(c.calls) &&
+                                      p.complete.incomplete_calls == 0 && row.waiting_ns.known());
+  }
+}
+
+/// Which thread does which part is another one in each call.
+void parts_that_change_threads() {
+  constexpr int threads = 4, calls = 3000;
+  static_cast<void>(kprof::start(with_memory(4)));
+  meeting_point meeting(threads);
+  on_threads(threads, [&](int thread) {
+    for (int c = 0; c < calls; ++c) {
+      compute({.m = 2, .n = 3}, (thread + c) % threads, threads);
+      meeting.wait();
+      if (thread == 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(c % 100 == 0 ? 500 : 0));
+      meeting.wait();
+    }
+  });
+  const kprof::profile p = kprof::snapshot();
+  const kprof::operator_row row = row_of(p, "MatMul");
+  check_equal("calls of parts that change threads", static_cast<double>(row.calls), calls);
+  check_equal("their FLOPs", row.flops.value, 12.0 * calls);
+  check("their times are known",
+        p.complete.unjoined_calls == 0 && p.complete.incomplete_calls == 0);
+  // The parts of a call are those between two meetings: a part of the call before or after it would
+  // make a call as long as all of them together.
+  check("no call has parts of others", row.total_ns < p.wall_ns);
 }
 
 void snapshots_in_the_middle() {
@@ -156,7 +246,13 @@ int main(int argc, char** argv) {
     as_ggml_does();
     snapshots_in_the_middle();
   } else if (which == "many") {
-    many_calls(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1'000'000);
+    many_calls(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1'000'000, false);
+  } else if (which == "waiting") {
+    many_calls(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10'000, true);
+  } else if (which == "ahead") {
+    one_far_ahead();
+  } else if (which == "changing") {
+    parts_that_change_threads();
   } else if (which == "threads") {
     threads_that_end();
   } else {
