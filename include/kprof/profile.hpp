@@ -187,8 +187,8 @@ struct completeness {
   /// Parts of such calls that have no place: their number is not below the number of parts, or
   /// there are more than 65,536. They belong to no call.
   std::uint64_t impossible_parts = 0;
-  /// Calls that threads share whose times are not known: some of their parts came more than 8192
-  /// calls later than others.
+  /// Calls that threads share whose times are not known: some of their parts came later than others
+  /// by more calls than there is memory to keep the times of.
   std::uint64_t unjoined_calls = 0;
   std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
   double timeline_ns = 0;         ///< length of the timeline up to the snapshot

@@ -31,8 +31,9 @@ namespace detail {
        "KPROF_PART with a `part` that is not below `parts`; they belong to no call. A note says "
        "which. Number parts from 0 to `parts` - 1."},
       {c.unjoined_calls, "without times",
-       "calls shared by threads that count, but whose times are not known: some parts came more "
-       "than 8192 calls later than others. Totals and rates are of the others."},
+       "calls shared by threads that count, but whose times are not known: some parts came too "
+       "many calls later than others to keep their times in memory. Totals and rates are of the "
+       "others; with more `memory` they are of more calls."},
   };
   for (const oddity& o : all)
     if (o.count != 0) oddities.push_back(o);
