@@ -87,7 +87,7 @@ class part_notes {
     if (end_ + more > notes_.size()) notes_.resize(std::max(end_ + more, 2 * notes_.size()));
   }
   /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than it
-  /// was written, which takes as long as the rest of folding a part.
+  /// was written, which takes long.
   void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
     part_note& n = notes_[end_++];
     n.node = node;

@@ -43,7 +43,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   std::uint32_t running() const noexcept { return running_.load(std::memory_order_relaxed); }
 
   /// Parts of shared calls that a thread may leave to the next snapshot to join: together they take
-  /// a 32nd of the memory. Without the lock.
+  /// a 32nd of the memory at the most. More than 2048 would leave the cache. Without the lock.
   std::size_t deferrable_parts(std::size_t memory) const noexcept {
     return std::clamp<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256, 2048);
   }
