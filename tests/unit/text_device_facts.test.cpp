@@ -231,8 +231,7 @@ TEST_CASE("report.shared_calls_have_a_table_of_their_own") {
     n.shared.calls = 64;
   }
   page = page_of(p, at_width(100));
-  CHECK(
-      has(page, "n/a, parts of shared calls came too many calls later than others for `memory`: "));
+  CHECK(has(page, "n/a, parts of shared calls came too many calls later than others: "));
   page = page.substr(page.find(title));
   CHECK(words(line_with(page, "MulMat")).ends_with(" 3.86 352 ms"));
   CHECK(words(line_with(page, "SoftMax")) == "SoftMax n/a n/a 4 n/a");

@@ -86,8 +86,8 @@ class part_notes {
   void make_room(std::size_t more) {
     if (end_ + more > notes_.size()) notes_.resize(std::max(end_ + more, 2 * notes_.size()));
   }
-  /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than it
-  /// was written, which takes long.
+  /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than
+  /// it was written by, and wait for it.
   void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
     part_note& n = notes_[end_++];
     n.node = node;
