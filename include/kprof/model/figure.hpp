@@ -55,8 +55,7 @@ inline const char* explain(absence why) noexcept {
     case absence::not_noted: return "not in the file: an older kprof saved it";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
-    case absence::not_joined:
-      return "parts of shared calls came too many calls later than others";
+    case absence::not_joined: return "parts of shared calls came too many calls later than others";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::not_all_records:
       return "not all records of the work on the device have come: it had not ended, or could not "
