@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
   } else if (which == "ahead") {
     one_far_ahead();
   } else if (which == "changing") {
-    for (const std::size_t mib : {1, 4, 64}) parts_that_change_threads(mib);
+    for (const std::size_t mib : {1U, 4U, 64U}) parts_that_change_threads(mib);
   } else if (which == "threads") {
     threads_that_end();
   } else {
