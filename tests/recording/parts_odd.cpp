@@ -104,18 +104,22 @@ void whole_calls_and_parts() {
 
 /// KPROF_OP on every thread, in step: each is inside while the others are.
 void plain_guards_on_all_threads() {
-  static_cast<void>(kprof::start());
   constexpr int threads = 3;
   meeting_point inside(threads), outside(threads);
-  on_threads(threads, [&](int) {
-    for (int c = 0; c < 20; ++c) {
-      outside.wait();
-      KPROF_OP(MatMul, {.m = 3, .n = 5});
-      inside.wait();
-      inside.wait();
-    }
-  });
-  kprof::profile p = kprof::snapshot();
+  kprof::profile p;
+  // On a busy machine a thread may come so late that its calls do not overlap for half of the time.
+  for (int attempts = 20; attempts > 0 && !noted(p, "KPROF_PART"); --attempts) {
+    static_cast<void>(kprof::start());
+    on_threads(threads, [&](int) {
+      for (int c = 0; c < 20; ++c) {
+        outside.wait();
+        KPROF_OP(MatMul, {.m = 3, .n = 5});
+        inside.wait();
+        inside.wait();
+      }
+    });
+    p = kprof::snapshot();
+  }
   check("a note proposes KPROF_PART",
         noted(p, "MatMul(m=3 n=5) at parts_odd.cpp:") &&
             noted(p, "ran on 3 threads at once, 20 times on each: if they share each call"));
