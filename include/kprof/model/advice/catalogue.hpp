@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_ADVICE_CATALOGUE_HPP
+#define KPROF_MODEL_ADVICE_CATALOGUE_HPP
+
+// The table of kprof's rules of advice. Their order decides which of several speaks about a cause:
+// what names the reason comes before what only names the loss. Included by advise.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/advice/copies.hpp>
+#include <kprof/model/advice/host.hpp>
+#include <kprof/model/advice/kernels.hpp>
+#include <kprof/model/advice/rows.hpp>
+#include <kprof/model/advice/rule.hpp>
+#include <kprof/model/advice/shapes.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+namespace advice_rules {
+using enum advice_about;
+using cause = advice_cause;
+
+inline constexpr advice_rule catalogue[] = {
+    {"G3", kernels, cause::work, 0.01, &small_grid},
+    {"G4", kernels, cause::work, 0.01, &tail},
+    {"G5", kernels, cause::work, 0.01, &odd_block},
+    {"G6", kernels, cause::work, 0.01, &registers},
+    {"G7", kernels, cause::work, 0.01, &shared_memory},
+    {"G8", kernels, cause::work, 0.01, &tiny_blocks},
+    {"G9", rows, cause::work, 0.01, &alignment},
+    {"G10", kernels, cause::work, 0.01, &tile_waste},
+    {"G11", kernels, cause::work, 0.01, &split_k},
+    {"G12", rows, cause::work, 0.01, &matrix_vector},
+    {"G13", kernels, cause::work, 0.03, &no_tensor_cores},
+    {"G14", kernels, cause::work, 0.05, &tf32},
+    {"G15", run, cause::run, 0, &mixed_precision},
+    {"G16", rows, cause::work, 0.03, &slow_f64},
+    {"G17", rows, cause::work, 0.05, &at_memory_roof},
+    {"G18", rows, cause::work, 0.03, &slow_memory},
+    {"G19", kernels, cause::work, 0.01, &layout_kernels},
+    {"G20", rows, cause::work, 0.02, &unfused},
+    {"C1", copies, cause::work, 0.01, &pageable},
+    {"C3", copies, cause::work, 0.01, &small_copies},
+    {"C7", copies, cause::work, 0.01, &clearing},
+    {"S2", run, cause::run, 0, &idle_device},
+    {"S7", calls, cause::first_call, 0.02, &slow_first_call},
+    {"S8", calls, cause::spread, 0.03, &uneven_calls},
+    {"H1", run, cause::threads, 0, &one_thread},
+    {"H2", run, cause::threads, 0, &too_many_threads},
+    {"H4", rows, cause::work, 0.01, &reference_code},
+    {"H5", run, cause::run, 0, &reorders},
+    {"H6", rows, cause::work, 0.03, &colliding_rows},
+    {"H8", rows, cause::work, 0.1, &doubles},
+    {"H9", calls, cause::guard, 0.01, &guard_too_fine},
+    {"H10", calls, cause::threads, 0.01, &uneven_parts},
+    {"R1", rows, cause::work, 0.05, &slower_than_its_like},
+    {"R2", rows, cause::work, 0.1, &far_from_roof},
+};
+
+/// What docs/advice.md says of a rule. No program has it in its code.
+struct explanation {
+  const char *id, *meaning, *fires, *gain, *source;
+};
+
+inline constexpr explanation explanations[] = {
+    {"G3", "a kernel has fewer blocks than the GPU has multiprocessors",
+     "grid < multiprocessors, and nothing else ran meanwhile", "T (SMs - grid) / SMs",
+     "Nsight Compute, LaunchConfiguration"},
+    {"G4", "the last wave of a kernel's blocks is not full",
+     "one full wave or more and a remainder, 1 / (1 + full waves) >= 20 %; no kernel that loops "
+     "over its work",
+     "T min(1 / (1 + full), 1 - waves / ceil(waves))", "Nsight Compute"},
+    {"G5", "the last warp of a block is not full", "threads of a block mod 32 != 0",
+     "T / warps (1 - rest / 32)", "Nsight Compute"},
+    {"G6", "registers let few warps on a multiprocessor",
+     "occupancy < 50 %, registers are its limit, bound by latency or memory, no tensor cores",
+     "T (1 - occupancy / that of the next limit)", "Nsight Compute, stricter"},
+    {"G7", "shared memory does", "the same with shared memory as the limit", "the same",
+     "Nsight Compute, stricter"},
+    {"G8", "blocks of one warp use up the places for blocks",
+     "threads <= 32, the number of blocks is the limit, occupancy <= 50 %", "the same",
+     "Nsight Compute (128 to 256 threads)"},
+    {"G9", "a size of a product or a number of channels is no multiple of 16 bytes",
+     "types of 8 and 16 bits on a GPU; size x bits mod 128 != 0",
+     "T - padded work / highest rate of an aligned row of the operator; else not stated",
+     "NVIDIA Deep Learning Performance Guide"},
+    {"G10", "tiles of a product reach over the edges of its result",
+     "the tile is in the kernel's name, less than 85 % of the tiles is result",
+     "T (1 - used share)", "NVIDIA Deep Learning Performance Guide"},
+    {"G11", "few tiles, each with long sums", "waves < 0.5, K >= 8 max(M, N)", "T (1 - waves)",
+     "NVIDIA Deep Learning Performance Guide, CUTLASS"},
+    {"G12", "a product with few vectors reads a whole matrix",
+     "min(M, N) <= 8, below 5 % of the highest rate of arithmetic", "not stated",
+     "NVIDIA Deep Learning Performance Guide"},
+    {"G13", "a product in 8 or 16 bits is computed on CUDA cores",
+     "the operator declares CUDA cores, T >= 3 %, not bound by memory",
+     "T (1 - rate of CUDA cores / rate of tensor cores)", "PyTorch's profiler plug-in"},
+    {"G14", "a product in f32 is computed on CUDA cores, where tf32 is faster",
+     "sgemm in the kernel's name or declared, T >= 5 %, 40 % or more of the f32 rate",
+     "T (1 - f32 rate / tf32 rate)", "PyTorch, pattern FP32MatMul"},
+    {"G15", "products are in f32, and nothing is in 16 bits", "30 % of the device's time or more",
+     "sum of T (1 - least time in 16 bits / least time in f32)", "PyTorch's profiler plug-in"},
+    {"G16", "f64 on a GPU that has few units for it", "f32 rate >= 32 f64 rate, T >= 3 %",
+     "T (1 - 2 f64 rate / f32 rate)", "Nsight Compute, roofline"},
+    {"G17", "an operator moves its bytes about as fast as memory can",
+     "bound by memory at 80 % or more, T >= 5 %", "not stated", "Nsight Compute"},
+    {"G18", "an operator on the GPU that ought to be bound by memory is far from its roof",
+     "below 60 %, bytes of a call >= 4 L2 caches, T >= 3 %", "T - least time",
+     "Nsight Compute, UncoalescedAccess"},
+    {"G19", "kernels change the layout of an operator's data",
+     "nchwToNhwc, nhwcToNchw, transpose or convertTensor in the kernel's name, 5 % of the "
+     "operator's device time",
+     "T of the kernel", "cuDNN and PyTorch tuning guides"},
+    {"G20", "a norm, softmax, loss or optimizer runs several kernels a call",
+     "more than 2 kernels a call, below 40 % of the roof, T >= 2 %", "T - least time",
+     "PyTorch, pattern OptimizerSingleTensor"},
+    {"C1", "copies from or to pageable memory", "64 KiB or more each, T >= 1 %",
+     "T (1 - rate / rate of the run's pinned copies, else 12 GB/s)",
+     "Nsight Systems, CUDA Best Practices Guide"},
+    {"C3", "many small copies", "100 or more, below 64 KiB each",
+     "(n - 1) (mean time - bytes / rate of pinned copies)", "CUDA Best Practices Guide"},
+    {"C7", "memory is cleared at length", "2 % of the device's time", "T",
+     "PyTorch's profiler patterns"},
+    {"S2", "the device is idle", "busy for less than 50 % of the run", "not stated",
+     "Nsight Systems, gpu_time_util"},
+    {"S7", "the first call takes far longer than later ones",
+     "first call > 10 medians, the excess >= 2 % of the run", "first call - median",
+     "PyTorch, warm-up"},
+    {"S8", "some calls take far longer than most",
+     "20 calls or more, p99 > 1.5 medians, excess >= 3 % of the run",
+     "T - calls x median, without the first call's excess", "HTA, stragglers"},
+    {"H1", "one thread works while other CPUs are idle",
+     "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
+     "run, not shared, never faster than one thread can be",
+     "sum of 0.8 T (1 - roof of one thread / roof of all)", "VTune"},
+    {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs", "not stated",
+     "oneDNN and PyTorch CPU guides"},
+    {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",
+     "T - least time", "oneDNN"},
+    {"H5", "operators only change the layout of data",
+     "reorder in the name, 5 % of the time of the scopes right around them", "T", "oneDNN"},
+    {"H6", "rows of a matrix lie a multiple of 4 KiB apart",
+     "a field lda, ldb, ldc, ldd, ldx, ldy or ld x size mod 4096 = 0, bound by latency or memory, "
+     "T >= 3 %",
+     "not stated", "BLAS guides"},
+    {"H8", "f64 on the CPU near its roof", "bound by compute, T >= 10 %",
+     "T (1 - f64 rate / f32 rate)", "instruction sets"},
+    {"H9", "guarded code is so short that kprof takes part of the time",
+     "mean < 10 empty scopes, kprof's cost >= 5 % of T", "calls x cost of a scope", "kprof"},
+    {"H10", "parts of shared calls differ in length", "longest part >= 1.2 mean parts",
+     "T (1 - mean part / longest part)", "POP, load balance"},
+    {"R1", "other calls of the same operator come nearer to their roof",
+     "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
+     "T (1 - share of roof / that of the other row)", "kprof"},
+    {"R2", "the row that loses most time", "below 60 % of the roof, 10 % of the run lost",
+     "T - least time", "kprof"},
+};
+
+consteval bool all_are_explained() {
+  if (std::size(catalogue) != std::size(explanations)) return false;
+  for (std::size_t i = 0; i < std::size(catalogue); ++i)
+    if (std::string_view{catalogue[i].id} != explanations[i].id) return false;
+  return true;
+}
+static_assert(all_are_explained());
+
+}  // namespace advice_rules
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

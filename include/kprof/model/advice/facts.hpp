@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_ADVICE_FACTS_HPP
+#define KPROF_MODEL_ADVICE_FACTS_HPP
+
+// Makes what the rules of advice look at, and says where a row or a kernel is. Included by
+// advise.hpp. Pure; linear in the profile, sorting aside.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/advice/rule.hpp>
+#include <kprof/model/device_sums.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/model/roofline.hpp>
+#include <kprof/model/row_texts.hpp>
+#include <kprof/model/verdict.hpp>
+#include <kprof/profile.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether all scopes were recorded but one in a thousand: else sums of rows mislead.
+inline bool has_all_scopes(const profile& p) noexcept {
+  const completeness& c = p.complete;
+  return c.dropped + c.dropped_inside <= c.recorded / 1000;
+}
+
+/// The same of the work on devices.
+inline bool has_all_records(const profile& p) noexcept {
+  const device_completeness& c = p.device.complete;
+  return c.cut_buffers + c.foreign_buffers == 0 && c.dropped <= c.records / 1000 &&
+         c.launches_lost <= c.launches / 1000 && c.untimed <= c.records / 1000;
+}
+
+[[gnu::cold]] inline double window_of(const profile& p) noexcept {
+  double in_scopes = 0;
+  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
+  return std::max({not_negative(p.wall_ns - p.paused_ns), in_scopes, not_negative(all_self_ns(p))});
+}
+
+/// Whether its share of the roof is known and possible.
+inline bool has_verdict(const operator_row& row) noexcept {
+  return row.verdict.roof.known() && row.verdict.bound != bound_by::impossible &&
+         row.verdict.bound != bound_by::unknown;
+}
+
+/// What a row saves that comes as near to its roof as another.
+inline double saved_at_roof_of(const operator_row& row, const operator_row& other) noexcept {
+  if (!(other.verdict.roof.value > 0)) return 0;
+  return time_of(row) * (1 - row.verdict.roof.value / other.verdict.roof.value);
+}
+
+/// Fills in better_row and most_lost.
+[[gnu::cold]] inline void find_better_rows(advice_facts& f) {
+  constexpr double nearer = 1.5, far = 0.6, least = 0.005, least_lost = 0.1;
+  const auto rows = static_cast<std::uint32_t>(f.rows.size());
+  f.better_row.assign(rows, scope_node::none);
+  key_numbers numbers(0);
+  text_numbers names;
+  std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
+  std::vector<double> lost;
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const operator_row& row = f.rows[i];
+    if (!has_verdict(row) || row.name.empty()) continue;
+    const auto [kind, is_new] =
+        numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
+    kind_of[i] = kind;
+    if (is_new) nearest.push_back(scope_node::none), loses_most.push_back(scope_node::none);
+    const double time = time_of(row);
+    if (time >= least * f.window_ns && row.verdict.bound != bound_by::cache &&
+        (nearest[kind] == scope_node::none ||
+         row.verdict.roof.value > f.rows[nearest[kind]].verdict.roof.value))
+      nearest[kind] = i;
+    if (row.verdict.lost_ns.known() && row.verdict.roof.value < far &&
+        row.verdict.lost_ns.value >= least_lost * f.window_ns &&
+        (f.most_lost == scope_node::none ||
+         row.verdict.lost_ns.value > f.rows[f.most_lost].verdict.lost_ns.value))
+      f.most_lost = i;
+  }
+  lost.resize(nearest.size());
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    if (kind_of[i] == scope_node::none || nearest[kind_of[i]] == scope_node::none) continue;
+    const std::uint32_t kind = kind_of[i], best = nearest[kind];
+    const operator_row& row = f.rows[i];
+    const double saved = saved_at_roof_of(row, f.rows[best]);
+    if (row.verdict.roof.value >= far || best == i || !(saved > lost[kind]) ||
+        row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
+      continue;
+    lost[kind] = saved;
+    loses_most[kind] = i;
+  }
+  for (std::size_t k = 0; k < nearest.size(); ++k)
+    if (loses_most[k] != scope_node::none) f.better_row[loses_most[k]] = nearest[k];
+}
+
+[[gnu::cold]] inline advice_facts facts_of(const profile& p) {
+  operator_rows table = operator_rows_of(p, grouping::parameters, [](const scope_node&) {
+    return true;
+  });
+  advice_facts f{p, window_of(p), std::move(table.rows), std::move(table.row_of), {}, {}, 0, {},
+                 scope_node::none, {}};
+  if (has_device_work(p)) {
+    f.kernels = kernel_table(p);
+    f.copies = copy_table(p);
+    f.device_ns = all_device_work(p).ns;
+  }
+  if (has_ceilings(p.machine)) {
+    f.several_threads = roofline(p, device_sums(p)).several_threads;
+    find_better_rows(f);
+  }
+  return f;
+}
+
+/// The row of the operator that launched a kernel; none where no operator did.
+inline std::uint32_t row_of(const advice_facts& f, const kernel_row& kernel) noexcept {
+  return kernel.node < f.row_of.size() ? f.row_of[kernel.node] : scope_node::none;
+}
+
+/// An operator and what tells the row from others of its name.
+[[gnu::cold]] inline std::string name_of(const advice_facts& f, std::uint32_t number) {
+  const operator_row& row = f.rows[number];
+  std::vector<part_list> parts;
+  std::size_t which = 0;
+  for (std::uint32_t i = 0; i < f.rows.size(); ++i) {
+    if (f.rows[i].name != row.name) continue;
+    if (i == number) which = parts.size();
+    parts.push_back(f.rows[i].node < f.run.nodes.size() && f.rows[i].variants == 1
+                        ? parameter_parts(f.run, f.run.nodes[f.rows[i].node], which_fields::telling)
+                        : part_list{});
+  }
+  take_shared(parts);
+  std::string text = joined(parts[which]);
+  if (row.pass != pass_kind::unknown && text.find(pass_name(row.pass)) == std::string::npos &&
+      parts.size() > 1)
+    text.append(text.empty() ? "" : " ").append(pass_name(row.pass));
+  return text.empty() ? row.name : row.name + ' ' + text;
+}
+
+[[gnu::cold]] inline std::string name_of(const advice_facts& f, const kernel_row& kernel) {
+  const std::uint32_t row = row_of(f, kernel);
+  std::string name = short_kernel_name(kernel.kernel);
+  if (name.size() > 60) name = name.substr(0, name.find('<'));
+  if (name.empty()) name = "a kernel";
+  return row == scope_node::none ? name : name + " of " + name_of(f, row);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_ADVICE_HOST_HPP
+#define KPROF_MODEL_ADVICE_HOST_HPP
+
+// Rules of advice about what runs on the processor. Included by catalogue.hpp. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/advice/facts.hpp>
+#include <kprof/model/advice/rule.hpp>
+#include <kprof/model/advice/sentence.hpp>
+#include <kprof/model/tensor_core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// How much faster a row may become on all CPUs; 1 where its roof does not rise.
+[[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
+  const rate_ceiling r =
+      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
+  return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
+}
+
+/// H1. One thread works, on a machine of several CPUs.
+[[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const std::uint32_t cpus = p.machine.cpu.threads;
+  if (cpus < 2) return false;
+  double busiest = 0, all = 0;
+  for (const thread_info& t : p.threads) {
+    busiest = std::max(busiest, t.in_scopes_ns);
+    all += not_negative(t.in_scopes_ns);
+  }
+  if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  std::vector<std::string_view> names;
+  out.gain_ns = 0;
+  for (const operator_row& row : f.rows) {
+    const bool on_one = !row.on_device && row.thread != scope_node::none &&
+                        !row.threads.known() && has_verdict(row);
+    if (!on_one || row.self_ns < 0.1 * f.window_ns ||
+        std::binary_search(f.several_threads.begin(), f.several_threads.end(), row.name))
+      continue;
+    const double rise = rise_of_roof(p, row);
+    if (!(rise > 1)) continue;
+    out.gain_ns += 0.8 * row.self_ns * (1 - 1 / rise);
+    out.time_ns += row.self_ns;
+    if (out.node == scope_node::none) out.node = row.node;
+    if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
+  }
+  if (names.empty()) return false;
+  for (std::size_t k = 0; k < names.size() && k < 3; ++k)
+    out.where.append(k == 0 ? "" : k + 1 == names.size() || k == 2 ? " and " : ", ")
+        .append(k == 2 && names.size() > 3 ? "others" : names[k]);
+  out.fact = sentence(names.size() == 1 ? "runs on one of # CPUs for # of the run"
+                                        : "run on one of # CPUs for # of the run",
+                      {as_count(cpus), as_share(out.time_ns / f.window_ns)});
+  out.action =
+      "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
+      "sees them";
+  return true;
+}
+
+/// H2. More threads are in scopes at a time than there are CPUs.
+[[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double in_scopes = 0;
+  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
+  const double at_a_time = wall > 0 ? in_scopes / wall : 0;
+  if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
+  out.where = "The program";
+  out.time_ns = f.window_ns;
+  out.fact = sentence("has # threads in scopes at a time, on # CPUs",
+                      {as_count(at_a_time + 0.5), as_count(p.cpus)});
+  out.action =
+      "They take the CPUs from one another, unless they wait: run as many threads as there are "
+      "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+/// H4. A library fell back to code without optimisation.
+[[gnu::cold]] inline bool reference_code(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.node >= f.run.nodes.size() || row.variants != 1) return false;
+  const parameter_value impl = f.run.value(f.run.nodes[row.node], "impl");
+  if (impl.text.find("ref") == std::string_view::npos) return false;
+  if (row.verdict.lost_ns.known()) out.gain_ns = row.verdict.lost_ns.value;
+  out.fact = sentence("runs the reference implementation #", {as_text(impl.text.substr(0, 40))});
+  out.action =
+      "The library has no fast code for this shape, type or post-operation; ONEDNN_VERBOSE=dispatch "
+      "says why";
+  return true;
+}
+
+/// H5. Operators that only change the layout of data.
+[[gnu::cold]] inline bool reorders(const advice_facts& f, std::size_t, advice& out) {
+  double own = 0, around = 0;
+  std::uint64_t calls = 0;
+  std::vector<bool> counted(f.run.nodes.size());
+  for (std::size_t i = 0; i < f.run.nodes.size(); ++i) {
+    const scope_node& n = f.run.nodes[i];
+    if (n.kind != scope_kind::op || lower(n.name).find("reorder") == std::string::npos) continue;
+    own += calls_ns(n);
+    calls += finished_calls(n);
+    if (out.node == scope_node::none) out.node = static_cast<std::uint32_t>(i), out.where = n.name;
+    const std::uint32_t parent = parent_of(f.run, i);
+    const std::size_t at = parent == scope_node::none ? i : parent;
+    if (counted[at]) continue;
+    counted[at] = true;
+    around += f.run.nodes[at].kind == scope_kind::root ? f.window_ns : calls_ns(f.run.nodes[at]);
+  }
+  if (!(own > 0) || own < 0.05 * around) return false;
+  out.gain_ns = out.time_ns = own;
+  out.fact = sentence("takes # of the time around it in # calls that only change layout",
+                      {as_share(std::min(1.0, own / around)), as_count(calls)});
+  out.action =
+      "Let the primitives choose the layout (format_tag::any), reorder weights once, and keep data "
+      "in it from one to the next";
+  return true;
+}
+
+/// H6. Rows of a matrix lie a power of two apart.
+[[gnu::cold]] inline bool colliding_rows(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.on_device ||
+      (row.verdict.bound != bound_by::latency && row.verdict.bound != bound_by::memory))
+    return false;
+  for (const std::string_view field : {"lda", "ldb", "ldc", "ldd", "ldx", "ldy", "ld"}) {
+    const std::int64_t ld = number_of(f.run, row, field);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(ld) * bits_of(row.type) / 8;
+    if (ld <= 0 || bytes == 0 || bytes % 4096 != 0) continue;
+    out.fact = sentence("has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
+                        "of the cache",
+                        {as_text(field), as_count(ld)});
+    out.action = sentence("Pad them by a line: #=#",
+                          {as_text(field), as_count(ld + 512 / bits_of(row.type))});
+    return true;
+  }
+  return false;
+}
+
+/// H8. Arithmetic of 64 bits near its roof.
+[[gnu::cold]] inline bool doubles(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.on_device || row.type != dtype::f64 || row.verdict.bound != bound_by::compute)
+    return false;
+  const double wide = rate_on(f.run.machine.cpu, dtype::f64).one_thread,
+               narrow = rate_on(f.run.machine.cpu, dtype::f32).one_thread;
+  const double times = wide > 0 && narrow > 0 ? narrow / wide : 2;
+  if (!(times > 1)) return false;
+  out.gain_ns = row.total_ns * (1 - 1 / times);
+  out.fact = sentence("computes in f64 at # of its roof", {as_share(row.verdict.roof.value)});
+  out.action = "f32 has a higher one, if its 24 bits do";
+  return true;
+}
+
+/// H9. What is guarded is so short that kprof takes part of it.
+[[gnu::cold]] inline bool guard_too_fine(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const own_cost& cost = f.run.cost;
+  if (!row.mean_ns.known() || !(cost.empty_scope_ns > 0) ||
+      row.mean_ns.value >= 10 * cost.empty_scope_ns)
+    return false;
+  out.gain_ns = cost.scope_ns * static_cast<double>(row.calls);
+  if (out.gain_ns < 0.05 * row.total_ns) return false;
+  out.fact = sentence("takes # a call, of which an empty scope shows #",
+                      {as_time(row.mean_ns.value), as_time(cost.empty_scope_ns)});
+  out.action = "Guard the loop around it: kprof's own time is in these numbers";
+  return true;
+}
+
+/// H10. Parts of shared calls differ in length.
+[[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
+  out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
+  out.fact = sentence("waits for its longest part, which takes # of the mean part",
+                      {as_share(row.imbalance.value)});
+  out.action = "Share the work more evenly: smaller pieces, handed out as threads come free";
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_ADVICE_SHAPES_HPP
+#define KPROF_MODEL_ADVICE_SHAPES_HPP
+
+// Rules of advice about products of matrices and convolutions on GPUs: their sizes, tiles, types
+// and arithmetic units. Included by catalogue.hpp. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/advice/facts.hpp>
+#include <kprof/model/advice/kernels.hpp>
+#include <kprof/model/advice/rule.hpp>
+#include <kprof/model/advice/sentence.hpp>
+#include <kprof/model/roofline.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The sizes of a product by their fields; of a convolution its channels.
+struct product_shape {
+  struct size {
+    const char* field = nullptr;  // null: there is none
+    std::int64_t value = 0;
+  };
+  size sizes[3];        // rows and columns of the result, length of the sums; else channels
+  bool matrix = false;  // all three are known
+};
+
+/// No sizes where the row is no such operator.
+[[gnu::cold]] inline product_shape shape_of(const profile& p, const operator_row& row) {
+  static constexpr const char* fields[][4] = {
+      // the last tells it from another operator
+      {"M", "N", "K", nullptr},
+      {"m", "n", "k", nullptr},
+      {"tokens", "out_features", "in_features", nullptr},
+      {"C", "K", nullptr, "R"},
+  };
+  for (const auto& names : fields) {
+    product_shape shape;
+    bool all = names[3] == nullptr || number_of(p, row, names[3]) > 0;
+    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
+      shape.sizes[k] = {names[k], number_of(p, row, names[k])};
+      all = all && shape.sizes[k].value > 0;
+    }
+    if (!all) continue;
+    shape.matrix = names[2] != nullptr;
+    // The gradients multiply other sides of the same matrices.
+    if (names[0] == fields[2][0] && row.pass == pass_kind::dgrad)
+      std::swap(shape.sizes[1], shape.sizes[2]);
+    if (names[0] == fields[2][0] && row.pass == pass_kind::wgrad)
+      std::swap(shape.sizes[0], shape.sizes[2]);
+    return shape;
+  }
+  return {};
+}
+
+inline bool is_narrow(dtype type) noexcept {
+  return type == dtype::f16 || type == dtype::bf16 || type == dtype::fp8_e4m3 ||
+         type == dtype::fp8_e5m2 || type == dtype::int8 || type == dtype::uint8;
+}
+
+/// A size becomes a multiple of so many elements of 16 bytes together.
+inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
+  return 128 / static_cast<std::int64_t>(std::max(1U, bits_of(type)));
+}
+
+/// What the work grows by when sizes are padded; 1: all are multiples.
+[[gnu::cold]] inline double padding_of(const product_shape& shape, dtype type) noexcept {
+  const std::int64_t a = elements_of_16_bytes(type);
+  double grows = 1;
+  for (const product_shape::size& s : shape.sizes)
+    if (s.field != nullptr && s.value % a != 0)
+      grows *= (static_cast<double>(s.value / a) + 1) * static_cast<double>(a) /
+               static_cast<double>(s.value);
+  return grows;
+}
+
+/// "128x64" in a kernel's name: rows and columns of a tile; 0 where there is none.
+[[gnu::cold]] inline void find_tile(std::string_view name, double& rows, double& columns) noexcept {
+  rows = columns = 0;
+  const auto number = [&](std::size_t& at) {
+    double value = 0;
+    for (; at < name.size() && is_digit(name[at]) && value < 1e4; ++at)
+      value = value * 10 + (name[at] - '0');
+    return value;
+  };
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) continue;
+    std::size_t end = at;
+    const double first = number(end);
+    if (end >= name.size() || name[end] != 'x') continue;
+    const double second = number(++end);
+    // Instructions have shapes too, of 16 or less; a tile is larger.
+    if (first < 32 || second < 32 || first > 512 || second > 512) continue;
+    rows = first, columns = second;
+    return;
+  }
+}
+
+inline double covered(double size, double tile) noexcept {
+  return size / (std::ceil(size / tile) * tile);
+}
+
+/// The operator of a kernel, where it is a product of matrices that nothing else computes.
+[[gnu::cold]] inline const operator_row* product_of(const advice_facts& f,
+                                                    const kernel_row& kernel,
+                                                    product_shape& shape) {
+  const std::uint32_t row = row_of(f, kernel);
+  if (row == scope_node::none || kernel.variants != 1) return nullptr;
+  shape = shape_of(f.run, f.rows[row]);
+  return shape.sizes[0].field != nullptr ? &f.rows[row] : nullptr;
+}
+
+namespace advice_rules {
+
+/// G9. A size that is no multiple of 16 bytes.
+[[gnu::cold]] inline bool alignment(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (!row.on_device || !is_narrow(row.type)) return false;
+  const product_shape shape = shape_of(f.run, row);
+  const double grows = padding_of(shape, row.type);
+  const std::int64_t a = elements_of_16_bytes(row.type);
+  if (!(grows > 1)) return false;
+  double best = 0;
+  for (const operator_row& other : f.rows) {
+    if (other.name != row.name || other.type != row.type || !other.flops_per_s.known() ||
+        !has_verdict(other))
+      continue;
+    const product_shape of = shape_of(f.run, other);
+    if (of.sizes[0].field != nullptr && padding_of(of, other.type) <= 1)
+      best = std::max(best, other.flops_per_s.value);
+  }
+  if (best > 0 && row.flops.known()) {
+    const double padded_ns = row.flops.value * grows / best * 1e9;
+    if (padded_ns < time_of(row)) out.gain_ns = time_of(row) - padded_ns;
+  }
+  std::string unaligned, padded;
+  for (const product_shape::size& s : shape.sizes) {
+    if (s.field == nullptr || s.value % a == 0) continue;
+    unaligned += sentence(unaligned.empty() ? "#=#" : ", #=#",
+                          {as_text(s.field), as_count(s.value)});
+    padded += sentence(padded.empty() ? "#=#" : ", #=#",
+                       {as_text(s.field), as_count((s.value / a + 1) * a)});
+  }
+  out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
+                      {as_text(unaligned), as_count(a)});
+  out.action = "Pad to " + padded;
+  return true;
+}
+
+/// G10. Tiles reach over the edges of the result.
+[[gnu::cold]] inline bool tile_waste(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  product_shape shape;
+  if (product_of(f, kernel, shape) == nullptr || !shape.matrix) return false;
+  double rows = 0, columns = 0;
+  find_tile(kernel.kernel, rows, columns);
+  if (!(rows > 0)) return false;
+  const auto m = static_cast<double>(shape.sizes[0].value),
+             n = static_cast<double>(shape.sizes[1].value);
+  // Nothing says which side of the tile lies along which side of the result.
+  const double used = std::max(covered(m, rows) * covered(n, columns),
+                               covered(n, rows) * covered(m, columns));
+  if (used >= 0.85) return false;
+  out.gain_ns = kernel.total_ns * (1 - used);
+  out.fact = sentence("computes #x# in tiles of #x#: # of that is for nothing",
+                      {as_count(m), as_count(n), as_count(rows), as_count(columns),
+                       as_share(1 - used)});
+  out.action = "Choose sizes that are multiples of the tile, or a kernel of smaller tiles";
+  return true;
+}
+
+/// G11. Few tiles and long sums.
+[[gnu::cold]] inline bool split_k(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  product_shape shape;
+  if (product_of(f, kernel, shape) == nullptr || !shape.matrix) return false;
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (fill.device == nullptr || !runs_alone(*fill.device) || fill.filled.waves >= 0.5 ||
+      !(fill.filled.waves > 0) ||
+      shape.sizes[2].value / 8 < std::max(shape.sizes[0].value, shape.sizes[1].value))
+    return false;
+  out.gain_ns = kernel.total_ns * (1 - fill.filled.waves);
+  out.fact = sentence("fills # of the device, and each of its few tiles adds up # products",
+                      {as_share(fill.filled.waves), as_count(shape.sizes[2].value)});
+  out.action = "Split the sums among blocks: split-K or stream-K";
+  return true;
+}
+
+/// G12. A product with a matrix of few columns reads all of the other.
+[[gnu::cold]] inline bool matrix_vector(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  const product_shape shape = shape_of(f.run, row);
+  if (!row.on_device || gpu == nullptr || !shape.matrix || !row.flops_per_s.known()) return false;
+  const std::int64_t least = std::min(shape.sizes[0].value, shape.sizes[1].value);
+  const double peak = std::max(rate_on(*gpu, row.type, arithmetic_unit::tensor_core),
+                               rate_on(*gpu, row.type, arithmetic_unit::cuda_core));
+  if (least > 8 || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
+  out.fact = sentence("reads a whole matrix for # #",
+                      {as_count(least), as_text(least == 1 ? "vector" : "vectors")});
+  out.action = "Batch requests, or store the matrix in a smaller type";
+  return true;
+}
+
+/// G13. A type of tensor cores, computed without them.
+[[gnu::cold]] inline bool no_tensor_cores(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  product_shape shape;
+  const operator_row* const row = product_of(f, kernel, shape);
+  if (row == nullptr || gpu == nullptr || kernel.tensor_core != tensor_use::no_declared ||
+      !is_narrow(row->type) || !has_verdict(*row) || is_of_memory(f.run, *row))
+    return false;
+  const double cuda = rate_on(*gpu, row->type, arithmetic_unit::cuda_core),
+               tensor = rate_on(*gpu, row->type, arithmetic_unit::tensor_core);
+  if (!(cuda > 0) || !(tensor > cuda)) return false;
+  out.gain_ns = kernel.total_ns * (1 - cuda / tensor);
+  out.fact = sentence("computes in # without tensor cores", {as_text(dtype_name(row->type))});
+  out.action = "Check the alignment of its operands, the algorithm and the math mode";
+  return true;
+}
+
+/// G14. f32 on CUDA cores, where tf32 would do.
+[[gnu::cold]] inline bool tf32(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  product_shape shape;
+  const operator_row* const row = product_of(f, kernel, shape);
+  const bool on_cuda_cores = kernel.tensor_core == tensor_use::no_declared ||
+                             (!on_tensor_cores(kernel) && has_word(kernel.kernel, {"sgemm"}));
+  if (row == nullptr || gpu == nullptr || row->type != dtype::f32 || !on_cuda_cores ||
+      !row->flops_per_s.known() || !has_verdict(*row))
+    return false;
+  const double f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
+               tf32 = rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core);
+  if (!(f32 > 0) || !(tf32 > f32) || row->flops_per_s.value < 0.4 * f32) return false;
+  out.gain_ns = kernel.total_ns * (1 - f32 / tf32);
+  out.fact = sentence("computes in f32 on CUDA cores, at # of their rate",
+                      {as_share(row->flops_per_s.value / f32)});
+  out.action = "Allow TF32 on tensor cores, if 10 bits of mantissa do";
+  return true;
+}
+
+/// G15. Much f32 work that tensor cores could do in 16 bits.
+[[gnu::cold]] inline bool mixed_precision(const advice_facts& f, std::size_t, advice& out) {
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  if (gpu == nullptr || !(f.device_ns > 0)) return false;
+  const double narrow = rate_on(*gpu, dtype::f16, arithmetic_unit::tensor_core),
+               wide = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
+               memory = gpu->memory_bytes;
+  if (!(wide > 0) || !(narrow > wide) || !(memory > 0)) return false;
+  out.gain_ns = 0;
+  for (const operator_row& row : f.rows) {
+    if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
+    if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
+        !row.bytes.known() || shape_of(f.run, row).sizes[0].field == nullptr)
+      continue;
+    const double ideal32 = std::max(row.flops.value / wide, row.bytes.value / memory),
+                 ideal16 = std::max(row.flops.value / narrow, row.bytes.value / 2 / memory);
+    out.time_ns += row.device_ns;
+    if (ideal32 > 0) out.gain_ns += row.device_ns * (1 - ideal16 / ideal32);
+    if (out.node == scope_node::none) out.node = row.node;
+  }
+  if (out.time_ns < 0.3 * f.device_ns) return false;
+  out.where = "The run";
+  out.fact = sentence("spends # of its device time on f32 products that tensor cores could do",
+                      {as_share(out.time_ns / f.device_ns)});
+  out.action = "Use mixed precision: f16 or bf16 operands, sums in f32";
+  return true;
+}
+
+/// G16. f64 on a GPU that has few units for it.
+[[gnu::cold]] inline bool slow_f64(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  if (!row.on_device || gpu == nullptr || row.type != dtype::f64 || !has_verdict(row) ||
+      is_of_memory(f.run, row))
+    return false;
+  const double f64 = rate_on(*gpu, dtype::f64, arithmetic_unit::cuda_core),
+               f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core);
+  if (!(f64 > 0) || f32 < 31.5 * f64) return false;
+  out.gain_ns = time_of(row) * (1 - 2 * f64 / f32);
+  out.fact = sentence("computes in f64, which this GPU does at 1/# of its f32 rate",
+                      {as_count(f32 / f64 + 0.5)});
+  out.action = "Use f32, or two f32 numbers for one f64";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
