@@ -49,6 +49,7 @@ FRONT = {
     "nvtx.hpp": "emit",
     "profile.hpp": "profile",
     "ceilings.hpp": "machine",
+    "advice.hpp": "model",
     "tables.hpp": "model",
     "settings.hpp": "session",
     "session.hpp": "session",
@@ -57,7 +58,7 @@ FRONT = {
 # Folders whose own headers (not those of their subfolders) are public, beside kprof/ itself.
 PUBLIC = ("ops", "report", "bridge")
 PUBLIC_HEADERS = """
-    build_options.hpp ceilings.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp profile.hpp
+    advice.hpp build_options.hpp ceilings.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp profile.hpp
     registry.hpp session.hpp settings.hpp status.hpp tables.hpp version.hpp
     ops/activation.hpp ops/adaptive_pool.hpp ops/attention.hpp ops/binary.hpp ops/blas.hpp
     ops/blas3.hpp ops/collective.hpp ops/common.hpp ops/conv.hpp ops/conv_transpose.hpp

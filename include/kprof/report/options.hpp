@@ -42,6 +42,9 @@ struct report_options {
   std::vector<std::string> columns{};
   bool all_parameters = false;  ///< show every field of a row, also where it is the default
   bool table = true;            ///< show the operator table
+  /// What to do first, above the table: "off" for none, "all" for all that the rules find, "-G9"
+  /// without a rule's. Empty: the five pieces of advice that save most.
+  std::vector<std::string> advice{};
   /// Show the call tree. No value: where it says more than the operators, since their table is not
   /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
   std::optional<bool> tree{};

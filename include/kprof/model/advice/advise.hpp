@@ -24,56 +24,47 @@
 
 KPROF_DETAIL_BEGIN
 
-/// Which advice is wanted.
-struct advice_choice {
-  bool off = false;                    ///< none
-  bool all = false;                    ///< however many and however small
-  std::vector<std::string> without{};  ///< ids of rules that are switched off
-};
+/// Which advice is wanted, as in the option `advice`: "off" for none, "all" for however much and
+/// however small, "-G9" without that of a rule. Empty or "on": the five largest.
+using advice_words = std::vector<std::string>;
 
 namespace detail {
 
-/// kprof's own rules, then those that this binary adds.
-[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<const advice_rule*> advice_rules_known() {
-  std::vector<const advice_rule*> rules;
-  for (const advice_rule& rule : advice_rules::catalogue) rules.push_back(&rule);
-  const std::size_t own = rules.size();
-  for (auto* r = first_advice_registration; r != nullptr; r = r->next()) {
-    const bool is_known = std::any_of(rules.begin(), rules.end(), [&](const advice_rule* known) {
-      return std::string_view{known->id} == r->what().id;
-    });
-    if (!is_known && r->what().look != nullptr) rules.push_back(&r->what());
+/// The rules, by number: kprof's own in their order, then those that this binary adds; null behind
+/// the last. A rule by the id of one of kprof's own is left out.
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline const advice_rule* rule_number(std::size_t i) noexcept {
+  if (i < std::size(advice_rules::catalogue)) return &advice_rules::catalogue[i];
+  i -= std::size(advice_rules::catalogue);
+  for (auto* added = first_advice_registration; added != nullptr; added = added->next()) {
+    bool is_new = added->what().look != nullptr;
+    for (const advice_rule& own : advice_rules::catalogue)
+      is_new = is_new && std::string_view{own.id} != added->what().id;
+    if (is_new && i-- == 0) return &added->what();
   }
-  std::sort(rules.begin() + static_cast<std::ptrdiff_t>(own), rules.end(),
-            [](const advice_rule* a, const advice_rule* b) {
-              return std::string_view{a->id} < b->id;
-            });
-  return rules;
+  return nullptr;
 }
 
-/// Reads the words of the option `advice`: on, off, all, -ID.
-[[gnu::cold]] KPROF_DETAIL_LOCAL inline status read_advice_choice(
-    const std::vector<std::string>& words, advice_choice& out) {
-  out = {};
-  const std::vector<const advice_rule*> rules = advice_rules_known();
+inline bool has_word(const advice_words& words, std::string_view word) noexcept {
+  for (const std::string& w : words)
+    if (w == word) return true;
+  return false;
+}
+inline bool switches_off(std::string_view word, const advice_rule& rule) noexcept {
+  return word.starts_with('-') && word.substr(1) == rule.id;
+}
+
+/// Whether the option `advice` may have these words.
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status check_advice(const advice_words& words) {
   for (const std::string& word : words) {
-    if (word == "on") continue;
-    if (word == "off" || word == "all") {
-      (word == "off" ? out.off : out.all) = true;
-      continue;
-    }
-    const bool known = word.starts_with('-') &&
-                       std::any_of(rules.begin(), rules.end(), [&](const advice_rule* rule) {
-                         return word.substr(1) == rule->id;
-                       });
-    if (known) {
-      out.without.push_back(word.substr(1));
-      continue;
-    }
-    std::string ids;
-    for (const advice_rule* rule : rules) ids.append(ids.empty() ? "-" : ", -").append(rule->id);
-    return {"unknown advice \"" + printable(word, 100) +
-            "\"; choose from: on, off, all, or switch rules off, joined by +: " + ids};
+    bool known = word == "on" || word == "off" || word == "all";
+    for (std::size_t i = 0; !known && rule_number(i) != nullptr; ++i)
+      known = switches_off(word, *rule_number(i));
+    if (known) continue;
+    std::string text = "unknown advice \"" + printable(word, 100);
+    text += "\"; choose from: on, off, all; or switch rules off, joined by +:";
+    for (std::size_t i = 0; rule_number(i) != nullptr; ++i)
+      text.append(" -").append(rule_number(i)->id);
+    return {std::move(text)};
   }
   return {};
 }
@@ -81,32 +72,29 @@ namespace detail {
 /// Asks one rule after the other, and keeps what is worth telling.
 class advising {
  public:
-  advising(const profile& p, const advice_choice& choice)
+  advising(const profile& p, const advice_words& words)
       : facts_(facts_of(p)),
-        all_(choice.all),
+        all_(has_word(words, "all")),
         host_(has_all_scopes(p)),
         device_(has_device_work(p) && has_all_records(p)) {
-    const std::vector<const advice_rule*> rules = advice_rules_known();
-    for (std::uint32_t i = 0; i < rules.size(); ++i)
-      if (std::find(choice.without.begin(), choice.without.end(), rules[i]->id) ==
-          choice.without.end())
-        ask(*rules[i], i);
+    for (std::uint32_t i = 0;; ++i) {
+      const advice_rule* const rule = rule_number(i);
+      if (rule == nullptr) break;
+      bool off = false;
+      for (const std::string& word : words) off = off || switches_off(word, *rule);
+      if (!off) ask(*rule, i);
+    }
   }
 
   [[gnu::cold]] std::vector<advice> take() {
     constexpr std::size_t most = 5;
-    keep_one_a_cause();
-    sort_table(found_, [](const candidate& a, const candidate& b) {
-      const bool stated = a.what.gain_ns >= 0, other = b.what.gain_ns >= 0;
-      if (stated != other) return stated;
-      if (stated && a.what.gain_ns != b.what.gain_ns) return a.what.gain_ns > b.what.gain_ns;
-      return a.what.time_ns > b.what.time_ns;
-    });
-    if (!all_ && found_.size() > most) found_.resize(most);
+    const std::vector<bool> kept = one_a_cause();
     std::vector<advice> out;
-    for (candidate& c : found_) {
-      if (c.what.where.empty()) c.what.where = where(c);
-      out.push_back(std::move(c.what));
+    for (const std::uint32_t i : sorted_order(
+             found_.size(), [this](std::uint32_t a, std::uint32_t b) { return ranks(a, b); })) {
+      if (!kept[i] || (!all_ && out.size() == most)) continue;
+      if (found_[i].where.empty()) found_[i].where = where(notes_[i]);
+      out.push_back(std::move(found_[i]));
     }
     return out;
   }
@@ -114,12 +102,12 @@ class advising {
  private:
   static constexpr double least_gain = 0.01;
 
-  struct candidate {
-    advice what;
+  /// What is found: by which rule, and about what.
+  struct note {
     advice_about about = advice_about::run;
     advice_cause cause = advice_cause::run;
     std::uint32_t rule = 0, number = 0;
-    std::uint64_t subject = 0;  // what it is about: a row, a kernel, copies, the run
+    std::uint32_t kind = 0, subject = 0;  // a row, a kernel, copies, the run; which one
   };
 
   [[gnu::cold]] void ask(const advice_rule& rule, std::uint32_t number) {
@@ -127,94 +115,99 @@ class advising {
                                  : rule.about == advice_about::kernels ? facts_.kernels.size()
                                  : rule.about == advice_about::copies  ? facts_.copies.size()
                                                                        : facts_.rows.size();
-    for (std::size_t i = 0; i < subjects; ++i) ask(rule, number, i);
-  }
-
-  [[gnu::cold]] void ask(const advice_rule& rule, std::uint32_t number, std::size_t i) {
-    candidate c;
-    c.about = rule.about;
-    c.cause = rule.cause;
-    c.rule = number;
-    c.number = static_cast<std::uint32_t>(i);
-    if (!may_speak(c)) return;
-    const double least = all_ && rule.least_share <= least_gain ? 0 : rule.least_share;
-    if (rule.about != advice_about::run && !(c.what.time_ns > 0)) return;
-    if (c.what.time_ns < least * facts_.window_ns) return;
-    if (!rule.look(facts_, i, c.what)) return;
-    c.what.id = rule.id;
-    const double most = std::min(c.what.time_ns, facts_.window_ns);
-    if (!std::isfinite(c.what.gain_ns)) c.what.gain_ns = -1;
-    c.what.gain_ns = std::min(c.what.gain_ns, most);
-    c.what.share = c.what.gain_ns > 0 ? share_of(c.what.gain_ns, facts_.window_ns) : 0;
-    if (c.what.gain_ns >= 0 && !all_ && c.what.share < least_gain) return;
-    if (c.what.gain_ns == 0) return;
-    found_.push_back(std::move(c));
+    for (std::uint32_t i = 0; i < subjects; ++i) {
+      note n{rule.about, rule.cause, number, i, 0, 0};
+      advice a;
+      if (!may_speak(n, a)) continue;
+      const double least = all_ && rule.least_share <= least_gain ? 0 : rule.least_share;
+      if (rule.about != advice_about::run &&
+          (!(a.time_ns > 0) || a.time_ns < least * facts_.window_ns))
+        continue;
+      if (!rule.look(facts_, i, a)) continue;
+      a.id = rule.id;
+      if (!std::isfinite(a.gain_ns)) a.gain_ns = -1;
+      a.gain_ns = std::min({a.gain_ns, a.time_ns, facts_.window_ns});
+      a.share = a.gain_ns > 0 ? share_of(a.gain_ns, facts_.window_ns) : 0;
+      if (a.gain_ns == 0 || (is_small(a) && !all_)) continue;
+      found_.push_back(std::move(a));
+      notes_.push_back(n);
+    }
   }
 
   /// Whether all is known of what a rule would be asked about, and it is possible.
-  bool may_speak(candidate& c) const {
-    constexpr std::uint64_t kinds = 4;
-    if (c.about == advice_about::run) return host_ && (device_ || !has_device_work(facts_.run));
-    if (c.about == advice_about::copies) {
-      const copy_row& copy = facts_.copies[c.number];
-      c.what.time_ns = copy.total_ns;
-      c.subject = kinds * c.number + 1;
+  bool may_speak(note& n, advice& a) const {
+    if (n.about == advice_about::run) return host_ && (device_ || !has_device_work(facts_.run));
+    n.kind = 1;
+    n.subject = n.number;
+    if (n.about == advice_about::copies) {
+      a.time_ns = facts_.copies[n.number].total_ns;
       return device_;
     }
-    std::uint32_t number = c.number;
-    c.subject = kinds * c.number + 2;
-    if (c.about == advice_about::kernels) {
-      const kernel_row& kernel = facts_.kernels[c.number];
-      c.what.time_ns = kernel.total_ns;
-      c.what.node = kernel.node;
-      number = row_of(facts_, kernel);
-      if (!device_ || kernel.untimed > 0) return false;
-      if (number == scope_node::none) return true;
+    n.kind = 2;
+    if (n.about == advice_about::kernels) {
+      const kernel_row& kernel = facts_.kernels[n.number];
+      a.time_ns = kernel.total_ns;
+      a.node = kernel.node;
+      if (!device_ || kernel.untimed > 0 || kernel.verdict.bound == bound_by::impossible)
+        return false;
+      n.subject = row_of(facts_, kernel);
+      if (n.subject == scope_node::none) {
+        n.subject = n.number;
+        return true;
+      }
     }
-    const operator_row& row = facts_.rows[number];
-    c.subject = kinds * number + 3;
-    if (c.about != advice_about::kernels) {
-      c.what.time_ns = c.about == advice_about::calls ? row.total_ns : time_of(row);
-      c.what.node = row.node;
+    n.kind = 3;
+    const operator_row& row = facts_.rows[n.subject];
+    if (n.about != advice_about::kernels) {
+      a.time_ns = n.about == advice_about::calls ? row.total_ns : time_of(row);
+      a.node = row.node;
     }
     return host_ && (device_ || !row.on_device) && !row.invalid && !row.merged &&
            row.verdict.bound != bound_by::impossible;
   }
 
-  /// Of what says the same of the same thing the rule that comes first, and what is worth most of
-  /// it; but what is large enough to be told comes before what is not.
-  [[gnu::cold]] void keep_one_a_cause() {
-    sort_table(found_, [](const candidate& a, const candidate& b) {
-      const bool small = is_small(a), other = is_small(b);
-      if (small != other) return other;
-      if (a.rule != b.rule) return a.rule < b.rule;
-      return a.what.gain_ns > b.what.gain_ns;
-    });
-    std::vector<candidate> kept;
-    key_numbers causes(0);
-    for (candidate& c : found_) {
-      const std::uint32_t is_of_rule = c.about == advice_about::run ? c.rule + 1 : 0;
-      if (causes
-              .of({{static_cast<std::uint32_t>(c.subject), static_cast<std::uint32_t>(c.subject >> 32U),
-                    static_cast<std::uint32_t>(c.cause), is_of_rule}})
-              .second)
-        kept.push_back(std::move(c));
-    }
-    found_ = std::move(kept);
-  }
-  static bool is_small(const candidate& c) noexcept {
-    return c.what.gain_ns >= 0 && c.what.share < least_gain;
+  static bool is_small(const advice& a) noexcept { return a.gain_ns >= 0 && a.share < least_gain; }
+
+  /// What saves most comes first, and behind it what nobody can say that of.
+  bool ranks(std::uint32_t i, std::uint32_t k) const noexcept {
+    const advice &a = found_[i], &b = found_[k];
+    const bool stated = a.gain_ns >= 0, other = b.gain_ns >= 0;
+    if (stated != other) return stated;
+    if (stated && a.gain_ns != b.gain_ns) return a.gain_ns > b.gain_ns;
+    return a.time_ns > b.time_ns;
   }
 
-  std::string where(const candidate& c) const {
-    if (c.about == advice_about::kernels) return name_of(facts_, facts_.kernels[c.number]);
-    if (c.about == advice_about::copies) return "Copies";
-    return c.about == advice_about::run ? "The run" : name_of(facts_, c.number);
+  /// Of what has the same cause and is about the same thing, that of the rule that comes first, and
+  /// of its what saves most; but what is large enough to be told comes before what is not.
+  [[gnu::cold]] std::vector<bool> one_a_cause() const {
+    std::vector<bool> kept(found_.size());
+    key_numbers causes(0);
+    for (const std::uint32_t i :
+         sorted_order(found_.size(), [this](std::uint32_t a, std::uint32_t b) {
+           const bool small = is_small(found_[a]), other = is_small(found_[b]);
+           if (small != other) return other;
+           if (notes_[a].rule != notes_[b].rule) return notes_[a].rule < notes_[b].rule;
+           return found_[a].gain_ns > found_[b].gain_ns;
+         })) {
+      const note& n = notes_[i];
+      kept[i] = causes
+                    .of({{n.kind, n.subject, static_cast<std::uint32_t>(n.cause),
+                          n.about == advice_about::run ? n.rule : 0}})
+                    .second;
+    }
+    return kept;
+  }
+
+  std::string where(const note& n) const {
+    if (n.about == advice_about::kernels) return name_of(facts_, facts_.kernels[n.number]);
+    if (n.about == advice_about::copies) return "Copies";
+    return n.about == advice_about::run ? "The run" : name_of(facts_, n.number);
   }
 
   advice_facts facts_;
   bool all_, host_, device_;
-  std::vector<candidate> found_;
+  std::vector<advice> found_;
+  std::vector<note> notes_;  // of each
 };
 
 }  // namespace detail
@@ -223,10 +216,10 @@ class advising {
 /// the run or more; then, if there is room, those of which nobody can say how much they save.
 /// Nothing about what is not wholly known, or is above every roof. The order is the same each time.
 ///     for (const kprof::advice& a : kprof::advise(kprof::snapshot())) use(a.where, a.gain_ns);
-[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(
-    const profile& p, const advice_choice& choice = {}) {
-  if (choice.off || p.nodes.empty()) return {};
-  return detail::advising(p, choice).take();
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(const profile& p,
+                                                                   const advice_words& words = {}) {
+  if (p.nodes.empty() || detail::has_word(words, "off")) return {};
+  return detail::advising(p, words).take();
 }
 
 KPROF_DETAIL_END

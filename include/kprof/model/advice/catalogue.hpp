@@ -133,8 +133,8 @@ inline constexpr explanation explanations[] = {
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
      "run, not shared, never faster than one thread can be",
      "sum of 0.8 T (1 - roof of one thread / roof of all)", "VTune"},
-    {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs", "not stated",
-     "oneDNN and PyTorch CPU guides"},
+    {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs",
+     "not stated", "oneDNN and PyTorch CPU guides"},
     {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",
      "T - least time", "oneDNN"},
     {"H5", "operators only change the layout of data",

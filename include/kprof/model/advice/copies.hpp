@@ -80,8 +80,7 @@ namespace advice_rules {
   if (streamed >= alone) return false;
   out.where = name_of(copy.direction);
   out.gain_ns = (calls - 1) * (alone - streamed);
-  out.fact = sentence("are # of # on average",
-                      {as_count(copy.calls), as_bytes(mean_bytes(copy))});
+  out.fact = sentence("are # of # on average", {as_count(copy.calls), as_bytes(mean_bytes(copy))});
   out.action = "Gather them into few large ones";
   return true;
 }

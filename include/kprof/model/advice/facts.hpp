@@ -64,7 +64,6 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
   key_numbers numbers(0);
   text_numbers names;
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
-  std::vector<double> lost;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
     if (!has_verdict(row) || row.name.empty()) continue;
@@ -83,28 +82,34 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
          row.verdict.lost_ns.value > f.rows[f.most_lost].verdict.lost_ns.value))
       f.most_lost = i;
   }
-  lost.resize(nearest.size());
   for (std::uint32_t i = 0; i < rows; ++i) {
     if (kind_of[i] == scope_node::none || nearest[kind_of[i]] == scope_node::none) continue;
     const std::uint32_t kind = kind_of[i], best = nearest[kind];
     const operator_row& row = f.rows[i];
     const double saved = saved_at_roof_of(row, f.rows[best]);
-    if (row.verdict.roof.value >= far || best == i || !(saved > lost[kind]) ||
+    if (row.verdict.roof.value >= far || best == i ||
         row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
       continue;
-    lost[kind] = saved;
-    loses_most[kind] = i;
+    std::uint32_t& most = loses_most[kind];
+    if (most == scope_node::none || saved > saved_at_roof_of(f.rows[most], f.rows[best])) most = i;
   }
   for (std::size_t k = 0; k < nearest.size(); ++k)
     if (loses_most[k] != scope_node::none) f.better_row[loses_most[k]] = nearest[k];
 }
 
 [[gnu::cold]] inline advice_facts facts_of(const profile& p) {
-  operator_rows table = operator_rows_of(p, grouping::parameters, [](const scope_node&) {
-    return true;
-  });
-  advice_facts f{p, window_of(p), std::move(table.rows), std::move(table.row_of), {}, {}, 0, {},
-                 scope_node::none, {}};
+  operator_rows table =
+      operator_rows_of(p, grouping::parameters, [](const scope_node&) { return true; });
+  advice_facts f{p,
+                 window_of(p),
+                 std::move(table.rows),
+                 std::move(table.row_of),
+                 {},
+                 {},
+                 0,
+                 {},
+                 scope_node::none,
+                 {}};
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);
     f.copies = copy_table(p);

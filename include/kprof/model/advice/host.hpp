@@ -27,6 +27,12 @@ namespace detail::advice_rules {
   return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
 }
 
+inline bool is_one_of(const std::vector<std::string_view>& names, std::string_view name) noexcept {
+  for (const std::string_view n : names)
+    if (n == name) return true;
+  return false;
+}
+
 /// H1. One thread works, on a machine of several CPUs.
 [[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
@@ -41,21 +47,22 @@ namespace detail::advice_rules {
   std::vector<std::string_view> names;
   out.gain_ns = 0;
   for (const operator_row& row : f.rows) {
-    const bool on_one = !row.on_device && row.thread != scope_node::none &&
-                        !row.threads.known() && has_verdict(row);
-    if (!on_one || row.self_ns < 0.1 * f.window_ns ||
-        std::binary_search(f.several_threads.begin(), f.several_threads.end(), row.name))
+    const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
+                        has_verdict(row);
+    if (!on_one || row.self_ns < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name))
       continue;
     const double rise = rise_of_roof(p, row);
     if (!(rise > 1)) continue;
     out.gain_ns += 0.8 * row.self_ns * (1 - 1 / rise);
     out.time_ns += row.self_ns;
     if (out.node == scope_node::none) out.node = row.node;
-    if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
+    if (!is_one_of(names, row.name)) names.push_back(row.name);
   }
   if (names.empty()) return false;
   for (std::size_t k = 0; k < names.size() && k < 3; ++k)
-    out.where.append(k == 0 ? "" : k + 1 == names.size() || k == 2 ? " and " : ", ")
+    out.where.append(k == 0                            ? ""
+                     : k + 1 == names.size() || k == 2 ? " and "
+                                                       : ", ")
         .append(k == 2 && names.size() > 3 ? "others" : names[k]);
   out.fact = sentence(names.size() == 1 ? "runs on one of # CPUs for # of the run"
                                         : "run on one of # CPUs for # of the run",
@@ -93,7 +100,8 @@ namespace detail::advice_rules {
   if (row.verdict.lost_ns.known()) out.gain_ns = row.verdict.lost_ns.value;
   out.fact = sentence("runs the reference implementation #", {as_text(impl.text.substr(0, 40))});
   out.action =
-      "The library has no fast code for this shape, type or post-operation; ONEDNN_VERBOSE=dispatch "
+      "The library has no fast code for this shape, type or post-operation; "
+      "ONEDNN_VERBOSE=dispatch "
       "says why";
   return true;
 }
@@ -135,9 +143,10 @@ namespace detail::advice_rules {
     const std::int64_t ld = number_of(f.run, row, field);
     const std::uint64_t bytes = static_cast<std::uint64_t>(ld) * bits_of(row.type) / 8;
     if (ld <= 0 || bytes == 0 || bytes % 4096 != 0) continue;
-    out.fact = sentence("has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
-                        "of the cache",
-                        {as_text(field), as_count(ld)});
+    out.fact = sentence(
+        "has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
+        "of the cache",
+        {as_text(field), as_count(ld)});
     out.action = sentence("Pad them by a line: #=#",
                           {as_text(field), as_count(ld + 512 / bits_of(row.type))});
     return true;

@@ -39,7 +39,7 @@ struct kernel_fill {
   out.needs = {static_cast<std::uint32_t>(threads), kernel.registers, kernel.shared};
   for (const device_info& d : p.device.devices) {
     if (d.id != kernel.device) continue;
-    out.filled = occupancy_of(d, out.needs, out.blocks);
+    out.filled = kernel.occupancy;
     if (out.filled.unknown == nullptr && out.filled.blocks > 0) out.device = &d;
   }
   return out;
@@ -52,9 +52,8 @@ inline bool runs_alone(const device_info& d) noexcept {
 
 inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {
   const std::string plain = lower(name);
-  return std::any_of(words.begin(), words.end(), [&](const char* word) {
-    return plain.find(word) != std::string::npos;
-  });
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return plain.find(word) != std::string::npos; });
 }
 
 inline bool on_tensor_cores(const kernel_row& kernel) noexcept {
@@ -192,7 +191,8 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   out.fact = sentence("moves # of the # that memory can deliver",
                       {as_rate(row.bytes_per_s.value), as_rate(gpu->memory_bytes)});
   out.action =
-      "Its access is strided or misaligned, or it moves more than its formula says: count the bytes "
+      "Its access is strided or misaligned, or it moves more than its formula says: count the "
+      "bytes "
       "with Nsight Compute";
   return true;
 }
@@ -216,11 +216,10 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
 /// G20. Several kernels where one pass over the data would do.
 [[gnu::cold]] inline bool unfused(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
-  const auto calls = static_cast<double>(row.calls - std::min(row.calls, row.captured) +
-                                         row.replays);
-  const bool fusible =
-      has_word(row.name, {"norm", "softmax", "entropy", "loss", "nll", "mse", "adam", "sgd", "lamb",
-                          "momentum", "optimizer"});
+  const auto calls =
+      static_cast<double>(row.calls - std::min(row.calls, row.captured) + row.replays);
+  const bool fusible = has_word(row.name, {"norm", "softmax", "entropy", "loss", "nll", "mse",
+                                           "adam", "sgd", "lamb", "momentum", "optimizer"});
   if (!row.on_device || !fusible || !(calls > 0) || !has_verdict(row) ||
       row.verdict.roof.value >= 0.4 || static_cast<double>(row.kernels) <= 2 * calls)
     return false;

@@ -63,10 +63,9 @@ namespace detail::advice_rules {
   if (f.better_row.size() <= i || f.better_row[i] >= f.rows.size()) return false;
   const operator_row &row = f.rows[i], &better = f.rows[f.better_row[i]];
   out.gain_ns = saved_at_roof_of(row, better);
-  out.fact = sentence(
-      "is # of the run at # of the roof, and # reaches #",
-      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
-       as_text(name_of(f, f.better_row[i])), as_share(better.verdict.roof.value)});
+  out.fact = sentence("is # of the run at # of the roof, and # reaches #",
+                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
+                       as_text(name_of(f, f.better_row[i])), as_share(better.verdict.roof.value)});
   out.action = sentence("At that rate it would take #", {as_time(time_of(row) - out.gain_ns)});
   return true;
 }
@@ -77,10 +76,9 @@ namespace detail::advice_rules {
   const operator_row& row = f.rows[i];
   out.gain_ns = row.verdict.lost_ns.value;
   const bool memory = is_of_memory(f.run, row);
-  out.fact = sentence(
-      "is # of the run at # of the roof of #",
-      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
-       as_text(memory ? "memory" : "arithmetic")});
+  out.fact = sentence("is # of the run at # of the roof of #",
+                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
+                       as_text(memory ? "memory" : "arithmetic")});
   if (row.verdict.bound == bound_by::launch)
     out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
                           {as_time(row.mean_ns.value)});

@@ -21,7 +21,7 @@ KPROF_DETAIL_BEGIN
 
 /// Where a run loses time, and what to do about it. As a sentence: "WHERE FACT. ACTION."
 struct advice {
-  std::string id{};      ///< of the rule that gave it: "G9"
+  const char* id = "";   ///< of the rule that gave it: "G9"
   std::string where{};   ///< "Linear 384 → 50304 dgrad"
   std::string fact{};    ///< "is 39% of the run at 2% of the roof"
   std::string action{};  ///< "At that speed it would take 2.3 s"
@@ -40,9 +40,9 @@ struct advice_facts {
   /// What gains are shares of: the time of the run without its pauses or, where several threads
   /// were in scopes at a time, the time of all scopes.
   double window_ns = 0;
-  std::vector<operator_row> rows;      ///< by parameters
-  std::vector<std::uint32_t> row_of;   ///< of each node; none where it has no row
-  std::vector<kernel_row> kernels;     ///< by parameters
+  std::vector<operator_row> rows;     ///< by parameters
+  std::vector<std::uint32_t> row_of;  ///< of each node; none where it has no row
+  std::vector<kernel_row> kernels;    ///< by parameters
   std::vector<copy_row> copies;
   double device_ns = 0;  ///< of all work of the devices
   /// For each row the one of the same operator, with the same type, that is nearest to its roof;
@@ -82,7 +82,7 @@ struct advice_rule {
 
 class advice_registration;
 namespace detail {
-/// The rules that this binary adds to kprof's own, in no order. Written before main(), or when the
+/// The rules that this binary adds to kprof's own, by their ids. Written before main(), or when the
 /// binary is loaded.
 KPROF_DETAIL_LOCAL inline constinit const advice_registration* first_advice_registration = nullptr;
 }  // namespace detail
@@ -96,8 +96,9 @@ class KPROF_DETAIL_LOCAL advice_registration {
  public:
   explicit advice_registration(const advice_rule& what) noexcept : what_(what) {
     const advice_registration** at = &detail::first_advice_registration;
-    for (; *at != nullptr; at = &(*at)->next_)
-      if (std::string_view{(*at)->what_.id} == what.id) return;
+    while (*at != nullptr && std::string_view{(*at)->what_.id} < what.id) at = &(*at)->next_;
+    if (*at != nullptr && std::string_view{(*at)->what_.id} == what.id) return;
+    next_ = *at;
     *at = this;
   }
   ~advice_registration() {
@@ -181,8 +182,8 @@ inline double time_of(const operator_row& row) noexcept {
                                             std::string_view field) {
   if (row.node >= p.nodes.size() || row.variants != 1 || row.merged) return 0;
   const parameter_value v = p.value(p.nodes[row.node], field);
-  const bool is_number = v.kind == parameter_kind::signed_integer ||
-                         v.kind == parameter_kind::unsigned_integer;
+  const bool is_number =
+      v.kind == parameter_kind::signed_integer || v.kind == parameter_kind::unsigned_integer;
   return is_number ? v.as_signed() : 0;
 }
 

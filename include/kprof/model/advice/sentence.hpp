@@ -25,9 +25,7 @@ struct sentence_part {
 
 namespace detail {
 
-inline sentence_part as_text(std::string_view text) {
-  return {sentence_part::kind::text, 0, text};
-}
+inline sentence_part as_text(std::string_view text) { return {sentence_part::kind::text, 0, text}; }
 inline sentence_part as_time(double ns) { return {sentence_part::kind::time, ns}; }
 inline sentence_part as_share(double share) { return {sentence_part::kind::share, share}; }
 inline sentence_part as_bytes(double bytes) { return {sentence_part::kind::bytes, bytes}; }

@@ -107,8 +107,7 @@ inline double covered(double size, double tile) noexcept {
 }
 
 /// The operator of a kernel, where it is a product of matrices that nothing else computes.
-[[gnu::cold]] inline const operator_row* product_of(const advice_facts& f,
-                                                    const kernel_row& kernel,
+[[gnu::cold]] inline const operator_row* product_of(const advice_facts& f, const kernel_row& kernel,
                                                     product_shape& shape) {
   const std::uint32_t row = row_of(f, kernel);
   if (row == scope_node::none || kernel.variants != 1) return nullptr;
@@ -142,8 +141,8 @@ namespace advice_rules {
   std::string unaligned, padded;
   for (const product_shape::size& s : shape.sizes) {
     if (s.field == nullptr || s.value % a == 0) continue;
-    unaligned += sentence(unaligned.empty() ? "#=#" : ", #=#",
-                          {as_text(s.field), as_count(s.value)});
+    unaligned +=
+        sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_count(s.value)});
     padded += sentence(padded.empty() ? "#=#" : ", #=#",
                        {as_text(s.field), as_count((s.value / a + 1) * a)});
   }
@@ -164,13 +163,13 @@ namespace advice_rules {
   const auto m = static_cast<double>(shape.sizes[0].value),
              n = static_cast<double>(shape.sizes[1].value);
   // Nothing says which side of the tile lies along which side of the result.
-  const double used = std::max(covered(m, rows) * covered(n, columns),
-                               covered(n, rows) * covered(m, columns));
+  const double used =
+      std::max(covered(m, rows) * covered(n, columns), covered(n, rows) * covered(m, columns));
   if (used >= 0.85) return false;
   out.gain_ns = kernel.total_ns * (1 - used);
-  out.fact = sentence("computes #x# in tiles of #x#: # of that is for nothing",
-                      {as_count(m), as_count(n), as_count(rows), as_count(columns),
-                       as_share(1 - used)});
+  out.fact =
+      sentence("computes #x# in tiles of #x#: # of that is for nothing",
+               {as_count(m), as_count(n), as_count(rows), as_count(columns), as_share(1 - used)});
   out.action = "Choose sizes that are multiples of the tile, or a kernel of smaller tiles";
   return true;
 }

@@ -138,15 +138,20 @@ class page {
     line(dashes);
   }
 
-  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
+  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`. `end`
+  /// stands at the right, behind the last line or on one of its own.
   [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent,
-                               line_style style = line_style::plain) {
+                               line_style style = line_style::plain, std::string_view end = {}) {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
       const std::string_view word = text.substr(0, word_end(text));
       text.remove_prefix(std::min(text.size(), word.size() + 1));
       add_word(word, current, used, begin, indent, style);
+    }
+    if (const std::size_t wide = display_width(end); wide > 0) {
+      if (used + 2 + wide > width_) new_line(current, used, begin, indent, style);
+      current.append(width_ > used + wide ? width_ - used - wide : 0, ' ').append(end);
     }
     line(current, style);
   }

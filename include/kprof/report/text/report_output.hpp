@@ -32,6 +32,10 @@ namespace detail {
   return {};
 }
 
+[[gnu::cold]] inline status check_advice_option(const option_value& value) {
+  return check_advice(value.words());
+}
+
 inline constexpr option report_option_table[] = {
     {.name = "width",
      .kind = option_kind::number,
@@ -73,6 +77,14 @@ inline constexpr option report_option_table[] = {
                 "that fit",
      .validate = &check_columns_option,
      .store = &store_member<&report_options::columns>},
+    {.name = "advice",
+     .kind = option_kind::list,
+     .form = "on|off|all|-ID",
+     .fallback = "on",
+     .meaning = "show what to do first: the five pieces of advice that save most, none, or all "
+                "that there are; `-G9+-H1` switches rules off",
+     .validate = &check_advice_option,
+     .store = &store_member<&report_options::advice>},
     {.name = "table",
      .kind = option_kind::flag,
      .fallback = "on",

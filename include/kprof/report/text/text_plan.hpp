@@ -6,6 +6,7 @@
 // by the sections.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/advice/advise.hpp>
 #include <kprof/model/check_grouping.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/grouping.hpp>
@@ -68,6 +69,7 @@ struct text_plan {
       if (status s = check_column(name); !s) return s;
       columns.push_back(find_column(name));
     }
+    if (status s = check_advice(options.advice); !s) return s;
     return filter.set(options.filter);
   }
 

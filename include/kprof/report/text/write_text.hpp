@@ -11,6 +11,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/options.hpp>
+#include <kprof/report/text/advice_lines.hpp>
 #include <kprof/report/text/copies.hpp>
 #include <kprof/report/text/device.hpp>
 #include <kprof/report/text/footer.hpp>
@@ -83,6 +84,7 @@ inline bool has_scopes(const profile& p) noexcept {
   print_roofs(page, p);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);
+  print_advice(page, p, plan);
   if (!has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");

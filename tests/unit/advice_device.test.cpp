@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+
+// Rules of advice about devices: each speaks where its evidence reaches the threshold, and is
+// silent just below it.
+
+#include "catch.hpp"
+
+#include "advised.hpp"
+#include "device_builder.hpp"
+#include "machines.hpp"
+
+#include <kprof/advice.hpp>
+
+#include <cstdint>
+#include <string>
+
+using kprof::arithmetic_unit;
+using kprof::dtype;
+using kprof::profile;
+using kprof_test::asked;
+using kprof_test::device_builder;
+using kprof_test::gain;
+using kprof_test::not_stated;
+using kprof_test::silent;
+
+namespace {
+
+constexpr std::uint64_t ten_gflop = 10'000'000'000;
+
+/// One operator with one kernel on an H100, for a millisecond: ten calls of 100 us.
+struct kernel_case {
+  std::string op = "Op", parameters = "n=1", kernel = "k";
+  std::uint32_t blocks = 1056, threads = 256, registers = 64, shared = 0;
+  std::uint64_t flops = ten_gflop / 10, bytes = 1000;
+  dtype type = dtype::f32;
+  arithmetic_unit on = arithmetic_unit::unknown;
+
+  profile make() const {
+    device_builder b;
+    const auto node = b.op(b.thread("main", 1), op, parameters);
+    b.calls(node, 10, 5000).work(node, flops, bytes, 0, type);
+    b.p.nodes[node].work.on = on;
+    kprof::device_work& w = b.kernel(node, kernel, 10, 100e3, blocks, threads);
+    w.registers = registers;
+    w.dynamic_shared = shared;
+    return finished(b);
+  }
+
+  static profile finished(device_builder& b) {
+    profile p = b.done();
+    kprof_test::add_device(p);
+    p.wall_ns = 2e6;
+    p.device.devices[0].l2_bytes = 50 << 20;
+    p.machine.gpus = {kprof_test::h100()};
+    return p;
+  }
+};
+constexpr double T = 1e6;
+
+}  // namespace
+
+TEST_CASE("advice_device.G3_few_blocks") {
+  CHECK(gain(kernel_case{.blocks = 131}.make(), "G3") == Approx(T / 132));
+  CHECK(gain(kernel_case{.blocks = 40}.make(), "G3") == Approx(T * 92 / 132));
+  CHECK(gain(kernel_case{.blocks = 132}.make(), "G3") == silent);
+  profile p = kernel_case{.blocks = 40}.make();
+  p.device.devices[0].busy_ns = 0.9 * T;  // something ran beside it
+  CHECK(gain(p, "G3") == silent);
+  p = kernel_case{.blocks = 40}.make();
+  p.device.devices[0].described = false;
+  CHECK(gain(p, "G3") == silent);
+}
+
+TEST_CASE("advice_device.G4_the_last_wave") {
+  // Four blocks a multiprocessor, 528 on the device.
+  CHECK(gain(kernel_case{.blocks = 529}.make(), "G4") == Approx(T * (1 - 529.0 / 528 / 2)));
+  CHECK(gain(kernel_case{.blocks = 1000}.make(), "G4") == Approx(T * (1 - 1000.0 / 528 / 2)));
+  CHECK(gain(kernel_case{.blocks = 528}.make(), "G4") == silent);
+  CHECK(gain(kernel_case{.blocks = 527}.make(), "G4") == silent);
+  CHECK(gain(kernel_case{.blocks = 528 * 4 + 1}.make(), "G4") == Approx(T * 0.2).epsilon(0.01));
+  CHECK(gain(kernel_case{.blocks = 528 * 5 + 1}.make(), "G4") == silent);
+  // Vectors of two waves: 1.99 of them lose little, whatever 1 / (1 + full) says.
+  CHECK(gain(kernel_case{.blocks = 1051}.make(), "G4") < 0.01 * T);
+}
+
+TEST_CASE("advice_device.G5_blocks_that_are_no_whole_warps") {
+  CHECK(gain(kernel_case{.threads = 250}.make(), "G5") == Approx(T / 8 * (1 - 26.0 / 32)));
+  CHECK(gain(kernel_case{.threads = 256}.make(), "G5") == silent);
+}
+
+TEST_CASE("advice_device.G6_registers") {
+  CHECK(gain(kernel_case{.registers = 128}.make(), "G6") == Approx(T * 0.75));
+  CHECK(gain(kernel_case{.registers = 64}.make(), "G6") == silent);  // half
+  // Few warps are enough for tensor cores.
+  CHECK(gain(kernel_case{.kernel = "h16816gemm", .registers = 128}.make(), "G6") == silent);
+  // Near its roof it waits for nothing.
+  CHECK(gain(kernel_case{.registers = 128, .flops = 5'500'000'000}.make(), "G6") == silent);
+}
+
+TEST_CASE("advice_device.G7_shared_memory") {
+  CHECK(gain(kernel_case{.registers = 32, .shared = 73'728}.make(), "G7") ==
+        Approx(T * (1 - 3.0 / 8)));
+  CHECK(gain(kernel_case{.registers = 32, .shared = 49'152}.make(), "G7") == silent);  // half
+}
+
+TEST_CASE("advice_device.G8_blocks_of_one_warp") {
+  CHECK(gain(kernel_case{.blocks = 9999, .threads = 32, .registers = 32}.make(), "G8") ==
+        Approx(T * 0.5));
+  CHECK(gain(kernel_case{.blocks = 9999, .threads = 64, .registers = 32}.make(), "G8") == silent);
+}
+
+TEST_CASE("advice_device.G9_sizes_that_are_no_multiple_of_16_bytes") {
+  kernel_case gemm{.op = "Gemm", .parameters = "M=4096 N=50257 K=1024", .type = dtype::f16};
+  CHECK(gain(gemm.make(), "G9") == not_stated);
+  CHECK(kprof_test::text_of(asked(gemm.make(), "G9")[0]) ==
+        "Gemm M=4096 N=50257 K=1024 has N=50,257, no multiple of 8 elements (16 bytes), which "
+        "tensor cores want. Pad to N=50,264");
+  gemm.parameters = "M=4096 N=50256 K=1024";
+  CHECK(gain(gemm.make(), "G9") == silent);
+  gemm.type = dtype::int8;
+  gemm.parameters = "M=4096 N=50256 K=1032";  // a multiple of 16, and one of 8
+  CHECK(asked(gemm.make(), "G9").size() == 1);
+  gemm.type = dtype::f32;
+  CHECK(gain(gemm.make(), "G9") == silent);
+  const kernel_case conv{
+      .op = "Conv2d", .parameters = "N=1 C=3 H=9 W=9 K=64 R=3 S=3", .type = dtype::f16};
+  CHECK(asked(conv.make(), "G9").size() == 1);
+
+  // An aligned row that is twice as fast says what padding brings.
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  for (const char* parameters : {"M=100 N=100 K=100", "M=104 N=104 K=104"}) {
+    const auto node = b.op(main, "Gemm", parameters);
+    const bool aligned = parameters[4] == '4';
+    b.calls(node, 10, 5000).work(node, aligned ? 4'499'456 : 4'000'000, 1000, 0, dtype::f16);
+    b.kernel(node, "k", 10, aligned ? 50e3 : 100e3);
+  }
+  const profile p = kernel_case::finished(b);
+  CHECK(gain(p, "G9") == Approx(T / 2));
+}
+
+TEST_CASE("advice_device.G10_tiles_over_the_edges") {
+  kernel_case gemm{.op = "Gemm",
+                   .parameters = "M=257 N=256 K=64",
+                   .kernel = "ampere_h16816gemm_128x128_ldg8_f2f_nn"};
+  CHECK(gain(gemm.make(), "G10") == Approx(T * (1 - 0.6693)).epsilon(1e-4));
+  gemm.parameters = "M=217 N=256 K=64";
+  CHECK(gain(gemm.make(), "G10") == Approx(T * (1 - 217 / 256.0)));
+  gemm.parameters = "M=218 N=256 K=64";
+  CHECK(gain(gemm.make(), "G10") == silent);
+  gemm.parameters = "M=256 N=64 K=64";  // the tile may lie the other way
+  gemm.kernel = "cutlass_80_tensorop_h16816gemm_64x256_32x4_nn_align8";
+  CHECK(gain(gemm.make(), "G10") == silent);
+  gemm.parameters = "M=257 N=256 K=64";
+  gemm.kernel = "gemm_m16x8";  // no tile
+  CHECK(gain(gemm.make(), "G10") == silent);
+}
+
+TEST_CASE("advice_device.G11_few_tiles_and_long_sums") {
+  kernel_case gemm{.op = "Gemm", .parameters = "M=128 N=128 K=1024", .blocks = 132};
+  CHECK(gain(gemm.make(), "G11") == Approx(T * 0.75));
+  gemm.parameters = "M=128 N=128 K=1023";
+  CHECK(gain(gemm.make(), "G11") == silent);
+  gemm.parameters = "M=128 N=128 K=1024";
+  gemm.blocks = 264;
+  CHECK(gain(gemm.make(), "G11") == silent);
+}
+
+TEST_CASE("advice_device.G12_products_with_few_vectors") {
+  kernel_case gemm{.op = "Gemm", .parameters = "M=8 N=4096 K=4096", .type = dtype::f16};
+  CHECK(gain(gemm.make(), "G12") == not_stated);
+  gemm.parameters = "M=9 N=4096 K=4096";
+  CHECK(gain(gemm.make(), "G12") == silent);
+  gemm.parameters = "M=8 N=4096 K=4096";
+  gemm.flops = 5'000'000'000;  // 50 TFLOP/s of 989
+  CHECK(gain(gemm.make(), "G12") == silent);
+}
+
+TEST_CASE("advice_device.G13_no_tensor_cores") {
+  kernel_case gemm{.op = "Gemm",
+                   .parameters = "M=1024 N=1024 K=1024",
+                   .type = dtype::f16,
+                   .on = arithmetic_unit::cuda_core};
+  CHECK(gain(gemm.make(), "G13") == Approx(T * (1 - 133.8 / 989.4)));
+  gemm.on = arithmetic_unit::unknown;
+  CHECK(gain(gemm.make(), "G13") == silent);
+  gemm.on = arithmetic_unit::cuda_core;
+  gemm.op = "Gelu", gemm.parameters = "n=1";
+  CHECK(gain(gemm.make(), "G13") == silent);
+}
+
+TEST_CASE("advice_device.G14_tf32") {
+  kernel_case gemm{.op = "Gemm",
+                   .parameters = "M=1024 N=1024 K=1024",
+                   .kernel = "ampere_sgemm_128x64_nn",
+                   .flops = 2'680'000'000};
+  CHECK(gain(gemm.make(), "G14") == Approx(T * (1 - 66.9 / 494.7)));
+  gemm.flops = 2'670'000'000;  // below 40 % of 66.9 TFLOP/s
+  CHECK(gain(gemm.make(), "G14") == silent);
+  gemm.flops = 2'680'000'000;
+  gemm.kernel = "ampere_s1688gemm_128x64_nn";
+  CHECK(gain(gemm.make(), "G14") == silent);
+  profile p = kernel_case{gemm}.make();
+  p.machine.gpus.clear();
+  CHECK(gain(p, "G14") == silent);
+}
+
+namespace {
+/// A product in f32 beside other work.
+profile with_product(double product_ns, dtype other) {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto gemm = b.op(main, "Gemm", "M=1024 N=1024 K=1024"), rest = b.op(main, "Rest", "n=1");
+  b.calls(gemm, 10, 5000).work(gemm, 100'000'000, 1000, 0);
+  b.calls(rest, 10, 5000).work(rest, 1000, 1000, 0, other);
+  b.kernel(gemm, "k", 10, product_ns);
+  b.kernel(rest, "r", 10, 100e3 - product_ns);
+  return kernel_case::finished(b);
+}
+}  // namespace
+
+TEST_CASE("advice_device.G15_mixed_precision") {
+  CHECK(gain(with_product(30e3, dtype::f32), "G15") == Approx(0.3 * T * (1 - 66.9 / 989.4)));
+  CHECK(gain(with_product(29.9e3, dtype::f32), "G15") == silent);
+  CHECK(gain(with_product(30e3, dtype::f16), "G15") == silent);
+}
+
+TEST_CASE("advice_device.G16_f64") {
+  profile p = kernel_case{.flops = 1'000'000, .type = dtype::f64}.make();
+  const auto with = [&](double f64) {
+    profile q = p;
+    q.machine.gpus[0].arithmetic.push_back(
+        kprof_test::gpu_rate(dtype::f64, arithmetic_unit::cuda_core, f64));
+    return gain(q, "G16");
+  };
+  CHECK(with(66.9e12 / 64) == Approx(T * (1 - 2.0 / 64)));
+  CHECK(with(66.9e12 / 32) == Approx(T * (1 - 2.0 / 32)));
+  CHECK(with(66.9e12 / 31) == silent);
+}
+
+TEST_CASE("advice_device.G18_slow_memory") {
+  kernel_case copy{.flops = 0, .bytes = 200ULL << 20};
+  // 200 MiB in 100 us are 2.1 TB/s, 63 % of 3.35: near enough.
+  CHECK(gain(copy.make(), "G18") == silent);
+  profile p = copy.make();
+  p.device.work[0].total_ns = 2e6;
+  p.device.devices[0].sum_ns = p.device.devices[0].busy_ns = 2e6;
+  CHECK(gain(p, "G18") == Approx(2e6 - (2000 << 20) / 3352e9 * 1e9));
+  p.device.devices[0].l2_bytes = (50 << 20) + 1;  // less than four caches
+  CHECK(gain(p, "G18") == silent);
+}
+
+namespace {
+profile with_layout_kernel(double ns) {
+  device_builder b;
+  const auto op = b.op(b.thread("main", 1), "Conv2d", "n=1");
+  b.calls(op, 10, 5000);
+  b.kernel(op, "nchwToNhwcKernel", 10, ns);
+  b.kernel(op, "k", 10, 100e3 - ns);
+  return kernel_case::finished(b);
+}
+}  // namespace
+
+TEST_CASE("advice_device.G19_layout_kernels") {
+  CHECK(gain(with_layout_kernel(5000), "G19") == Approx(50e3));
+  CHECK(gain(with_layout_kernel(4990), "G19") == silent);
+}
+
+TEST_CASE("advice_device.G20_unfused_operators") {
+  kernel_case norm{.op = "LayerNorm", .flops = 0, .bytes = 100'000'000};
+  profile p = norm.make();
+  p.device.work[0].calls = p.device.work[0].gaps = 21;
+  CHECK(gain(p, "G20") == Approx(T - 1e9 / 3352e9 * 1e9));
+  p.device.work[0].calls = p.device.work[0].gaps = 20;
+  CHECK(gain(p, "G20") == silent);
+  norm.op = "Conv2d";
+  p = norm.make();
+  p.device.work[0].calls = p.device.work[0].gaps = 21;
+  CHECK(gain(p, "G20") == silent);
+  norm.op = "LayerNorm", norm.bytes = 140'000'000;  // 42 % of the roof
+  p = norm.make();
+  p.device.work[0].calls = p.device.work[0].gaps = 21;
+  CHECK(gain(p, "G20") == silent);
+}
+
+namespace {
+profile with_copies(std::uint64_t runs, std::uint64_t bytes, double ns, kprof::memory_place from) {
+  device_builder b;
+  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+  b.calls(op, 10, 5000);
+  b.copy(op, kprof::copy_direction::host_to_device, runs, ns, bytes).from = from;
+  b.kernel(op, "k", 10, 100e3);
+  return kernel_case::finished(b);
+}
+}  // namespace
+
+TEST_CASE("advice_device.C1_pageable_copies") {
+  using kprof::memory_place;
+  // 65,536 B in 10.9 us are half of 12 GB/s.
+  CHECK(gain(with_copies(10, 65'536, 65'536 / 6.0, memory_place::pageable), "C1") ==
+        Approx(10 * 65'536 / 6.0 / 2));
+  CHECK(gain(with_copies(10, 65'535, 65'536 / 6.0, memory_place::pageable), "C1") == silent);
+  CHECK(gain(with_copies(10, 65'536, 65'536 / 6.0, memory_place::pinned), "C1") == silent);
+  CHECK(gain(with_copies(10, 65'536, 65'536 / 12.5, memory_place::pageable), "C1") == silent);
+}
+
+TEST_CASE("advice_device.C3_small_copies") {
+  using kprof::memory_place;
+  CHECK(gain(with_copies(100, 1200, 2100, memory_place::pinned), "C3") == Approx(99 * 2000));
+  CHECK(gain(with_copies(99, 1200, 2100, memory_place::pinned), "C3") == silent);
+  CHECK(gain(with_copies(100, 65'536, 21'000, memory_place::pinned), "C3") == silent);
+}
+
+TEST_CASE("advice_device.C7_clearing") {
+  const auto with_memset = [](double ns) {
+    device_builder b;
+    const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+    b.calls(op, 10, 5000);
+    b.set(op, 10, ns, 1000);
+    b.kernel(op, "k", 10, 100e3 - ns);
+    return kernel_case::finished(b);
+  };
+  CHECK(gain(with_memset(2000), "C7") == Approx(20e3));
+  CHECK(gain(with_memset(1990), "C7") == silent);
+}
+
+TEST_CASE("advice_device.S2_an_idle_device") {
+  profile p = kernel_case{}.make();
+  p.wall_ns = 2.001e6;
+  CHECK(gain(p, "S2") == not_stated);
+  p.wall_ns = 2e6;
+  CHECK(gain(p, "S2") == silent);
+}
+
+TEST_CASE("advice_device.records_that_were_dropped_silence_what_needs_them") {
+  profile p = kernel_case{.blocks = 40}.make();
+  CHECK(gain(p, "G3") > 0);
+  p.device.complete.dropped = 1;
+  CHECK(gain(p, "G3") == silent);
+  p.device.complete.dropped = 0;
+  p.complete.dropped = 1;
+  CHECK(gain(p, "G3") == silent);
+}
+
+TEST_CASE("advice_device.a_row_above_every_roof_gets_no_advice") {
+  kernel_case fast{.blocks = 40, .flops = 100 * ten_gflop};
+  CHECK(kprof::advise(fast.make(), {"all", "-S2"}).empty());
+  fast.flops = 1;
+  CHECK(kprof::advise(fast.make(), {"all", "-S2"}).size() == 1);
+}

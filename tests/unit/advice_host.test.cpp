@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+
+// Rules of advice about the processor and about rows: each speaks where its evidence reaches the
+// threshold, and is silent just below it.
+
+#include "catch.hpp"
+
+#include "advised.hpp"
+#include "machines.hpp"
+#include "profile_builder.hpp"
+
+#include <kprof/advice.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using kprof::dtype;
+using kprof::profile;
+using kprof_test::asked;
+using kprof_test::gain;
+using kprof_test::not_stated;
+using kprof_test::profile_builder;
+using kprof_test::silent;
+
+namespace {
+
+/// One operator, ten calls of 100 us, in a run of a millisecond on two CPUs of 100 GFLOP/s (f32)
+/// and 20 GB/s each.
+struct host_case {
+  std::string op = "Op", parameters = "n=1";
+  std::uint64_t flops = 1'000'000, bytes = 1000;
+  dtype type = dtype::f32;
+
+  profile make() const {
+    profile_builder b;
+    const auto node = b.op(b.thread("main", 1), op, parameters);
+    b.calls(node, 10, 100e3).work(node, flops, bytes, 0, type);
+    return finished(b);
+  }
+  static profile finished(profile_builder& b) {
+    profile p = b.done();
+    p.wall_ns = 1e6;
+    p.cpus = 2;
+    p.threads[0].in_scopes_ns = 1e6;
+    p.machine.cpu = kprof_test::two_cpus();
+    return p;
+  }
+};
+constexpr double T = 1e6;
+
+}  // namespace
+
+TEST_CASE("advice_host.G17_at_the_roof_of_memory") {
+  // 100 us at 20 GB/s are 2 MB, more than a cache of 1 MiB holds, but the third one holds it.
+  host_case copy{.flops = 0, .bytes = 1'610'000};
+  profile p = copy.make();
+  CHECK(gain(p, "G17") == not_stated);
+  copy.bytes = 1'590'000;
+  CHECK(gain(copy.make(), "G17") == silent);
+}
+
+namespace {
+profile with_first_call(double first_ns, double window_ns) {
+  profile_builder b;
+  const auto node = b.op(b.thread("main", 1), "AdamW", "n=1");
+  b.calls(node, 1, first_ns).calls(node, 9, 1000);
+  b.p.nodes[node].first_ns = first_ns;
+  b.p.nodes[node].first_end_ns = first_ns;
+  profile p = host_case::finished(b);
+  p.wall_ns = window_ns;
+  p.threads[0].in_scopes_ns = 0;
+  return p;
+}
+}  // namespace
+
+TEST_CASE("advice_host.S7_a_slow_first_call") {
+  CHECK(gain(with_first_call(10'100, 400e3), "S7") == Approx(9100).epsilon(0.01));
+  CHECK(gain(with_first_call(9'900, 400e3), "S7") == silent);
+  CHECK(gain(with_first_call(10'100, 460e3), "S7") == silent);  // below 2 %
+}
+
+TEST_CASE("advice_host.S8_uneven_calls") {
+  const auto uneven = [](std::uint64_t slow, double slow_ns) {
+    profile_builder b;
+    const auto node = b.op(b.thread("main", 1), "Op", "n=1");
+    b.calls(node, 100 - slow, 10e3).calls(node, slow, slow_ns);
+    return host_case::finished(b);
+  };
+  CHECK(gain(uneven(2, 30e3), "S8") == Approx(40e3).epsilon(0.2));
+  CHECK(gain(uneven(2, 14e3), "S8") == silent);
+  CHECK(gain(uneven(1, 30e3), "S8") == silent);  // 2 % of the run
+}
+
+TEST_CASE("advice_host.H1_one_thread_of_several_cpus") {
+  host_case op{};
+  // The roof of arithmetic doubles with both CPUs.
+  CHECK(gain(op.make(), "H1") == Approx(0.8 * T / 2));
+  CHECK(kprof_test::text_of(asked(op.make(), "H1")[0])
+            .find("Op runs on one of 2 CPUs for 100% of the run") == 0);
+  profile p = op.make();
+  p.nodes[1].self_ns = 0.099 * T;
+  CHECK(gain(p, "H1") == silent);
+  p = op.make();
+  p.machine.cpu.arithmetic[1].operations.all_threads = 100e9;  // two threads of one core
+  CHECK(gain(p, "H1") == silent);
+  p = op.make();
+  p.machine.cpu = {};
+  CHECK(gain(p, "H1") == silent);
+  // That of memory rises by half.
+  op = {.flops = 0, .bytes = 1'000'000};
+  CHECK(gain(op.make(), "H1") == Approx(0.8 * T / 3));
+  // Faster than one thread can be: it has threads of its own.
+  op = {.flops = 12'000'000};
+  CHECK(gain(op.make(), "H1") == silent);
+
+  profile_builder b;
+  const auto node = b.op(b.thread("main", 1), "Op", "n=1");
+  b.thread("other", 2);
+  b.calls(node, 10, 100e3).work(node, 1'000'000, 1000, 0);
+  p = host_case::finished(b);
+  p.threads[1].in_scopes_ns = 0.2 * T;
+  CHECK(gain(p, "H1") > 0);
+  p.threads[1].in_scopes_ns = 0.21 * T;
+  CHECK(gain(p, "H1") == silent);
+}
+
+TEST_CASE("advice_host.H2_more_threads_than_cpus") {
+  profile p = host_case{}.make();
+  p.threads[0].in_scopes_ns = 2.5 * T;
+  CHECK(gain(p, "H2") == not_stated);
+  p.threads[0].in_scopes_ns = 2.49 * T;
+  CHECK(gain(p, "H2") == silent);
+}
+
+TEST_CASE("advice_host.H4_reference_implementations") {
+  host_case conv{.op = "Conv2d", .parameters = "K=64 impl=gemm:ref"};
+  CHECK(gain(conv.make(), "H4") == Approx(T - 10 * 10e3));
+  conv.parameters = "K=64 impl=jit:avx2";
+  CHECK(gain(conv.make(), "H4") == silent);
+  conv.parameters = "K=64 kind=ref";
+  CHECK(gain(conv.make(), "H4") == silent);
+}
+
+TEST_CASE("advice_host.H5_reorders") {
+  const auto with_reorder = [](double ns) {
+    profile_builder b;
+    const auto layer = b.region(b.thread("main", 1), "layer");
+    b.calls(layer, 10, 50e3);
+    b.calls(b.op(layer, "Reorder", "n=1"), 10, ns);
+    return host_case::finished(b);
+  };
+  CHECK(gain(with_reorder(2500), "H5") == Approx(25e3));
+  CHECK(gain(with_reorder(2490), "H5") == silent);
+}
+
+TEST_CASE("advice_host.H6_rows_a_power_of_two_apart") {
+  host_case gemm{.op = "Gemm", .parameters = "M=64 lda=1024"};
+  CHECK(gain(gemm.make(), "H6") == not_stated);
+  gemm.parameters = "M=64 lda=1040";
+  CHECK(gain(gemm.make(), "H6") == silent);
+  gemm.parameters = "M=64 lda=1024";
+  gemm.type = dtype::f64;
+  CHECK(gain(gemm.make(), "H6") == not_stated);
+  gemm.flops = 4'500'000;  // near the roof of f64
+  CHECK(gain(gemm.make(), "H6") == silent);
+}
+
+TEST_CASE("advice_host.H8_doubles") {
+  host_case op{.flops = 3'600'000, .type = dtype::f64};  // 72 % of 50 GFLOP/s
+  CHECK(gain(op.make(), "H8") == Approx(T / 2));
+  op.flops = 2'900'000;  // 58 %
+  CHECK(gain(op.make(), "H8") == silent);
+  op = {.flops = 7'200'000};
+  CHECK(gain(op.make(), "H8") == silent);
+}
+
+TEST_CASE("advice_host.H9_guards_that_are_too_fine") {
+  profile p = host_case{}.make();
+  p.cost.scope_ns = 20e3;
+  p.cost.empty_scope_ns = 10.1e3;
+  CHECK(gain(p, "H9") == Approx(200e3));
+  p.cost.empty_scope_ns = 10e3;
+  CHECK(gain(p, "H9") == silent);
+  p.cost.empty_scope_ns = 10.1e3;
+  p.cost.scope_ns = 4.9e3;
+  CHECK(gain(p, "H9") == silent);
+}
+
+TEST_CASE("advice_host.H10_uneven_parts") {
+  const auto parts = [](double longest_ns) {
+    profile_builder b;
+    for (std::uint32_t t = 0; t < 2; ++t) {
+      const auto node = b.op(b.thread("worker", t), "Op", "n=1");
+      b.calls(node, 10, t == 0 ? longest_ns : 50e3);
+      kprof::shared_part& shared = b.p.nodes[node].shared;
+      shared.part = t;
+      shared.parts = 2;
+      if (t > 0) continue;
+      shared.calls = shared.joined = 10;
+      shared.wall_ns = 10 * longest_ns;
+      shared.busy_ns = 10 * (longest_ns + 50e3);
+      shared.longest_ns = 10 * longest_ns;
+    }
+    return host_case::finished(b);
+  };
+  // 75 and 50 us: the longest is 1.2 times the mean.
+  CHECK(gain(parts(75.1e3), "H10") == Approx(750e3 / 6).epsilon(0.01));
+  CHECK(gain(parts(74.9e3), "H10") == silent);
+}
+
+namespace {
+/// The same operator twice, in a run of a millisecond.
+profile two_rows(std::uint64_t slow_flops, std::uint64_t fast_flops, double wall_ns = T) {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto slow = b.op(main, "Linear", "out=50304"), fast = b.op(main, "Linear", "out=384");
+  b.calls(slow, 5, 100e3).work(slow, slow_flops, 1000, 0);
+  b.calls(fast, 5, 100e3).work(fast, fast_flops, 1000, 0);
+  profile p = host_case::finished(b);
+  p.wall_ns = wall_ns;
+  return p;
+}
+}  // namespace
+
+TEST_CASE("advice_host.R1_another_row_comes_nearer_to_its_roof") {
+  // A call of 10 MFLOP would take 100 us at the roof.
+  const profile p = two_rows(200'000, 1'000'000);
+  CHECK(gain(p, "R1") == Approx(0.5 * T * 0.8));
+  CHECK(kprof_test::text_of(asked(p, "R1")[0]) ==
+        "Linear out=50304 is 50% of the run at 2% of the roof, and Linear out=384 reaches 10%. "
+        "At that rate it would take 100 \u00B5s");
+  CHECK(asked(p, "R1").size() == 1);
+  CHECK(gain(two_rows(600'000, 899'000), "R1") == silent);
+  CHECK(gain(two_rows(600'000, 901'000), "R1") > 0);
+  CHECK(gain(two_rows(6'100'000, 9'900'000), "R1") == silent);
+  CHECK(gain(two_rows(200'000, 1'000'000, 10.1 * T), "R1") == silent);  // below 5 % of the run
+}
+
+TEST_CASE("advice_host.R2_the_row_that_loses_most") {
+  const profile p = two_rows(200'000, 1'000'000);
+  CHECK(gain(p, "R2") == Approx(0.5 * T * 0.98));
+  CHECK(asked(p, "R2").size() == 1);
+  CHECK(kprof_test::text_of(asked(p, "R2")[0])
+            .find("Linear out=50304 is 50% of the run at 2% of the roof of arithmetic. ") == 0);
+  CHECK(gain(two_rows(200'000, 1'000'000, 5 * T), "R2") == silent);  // below 10 % of the run
+  CHECK(gain(two_rows(6'100'000, 6'100'000), "R2") == silent);
+  // R1 knows more of the same row.
+  const std::vector<kprof::advice> both = kprof::advise(p, {"-H1"});
+  REQUIRE(both.size() == 1);
+  CHECK(std::string{both[0].id} == "R1");
+}
