@@ -2,6 +2,7 @@
 // Prints the tables of settings, options and columns as the documentation has them: for each row
 // the table's name, and the cells between tabs. check_tables.py compares them.
 
+#include <kprof/advice.hpp>
 #include <kprof/report/csv.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/report/text/columns.hpp>
@@ -42,4 +43,6 @@ int main() {
   }
   for (const column& c : kprof::detail::columns)
     if (c.as != kprof::detail::look::bar) print_column(c);
+  for (const auto& e : kprof::detail::advice_rules::explanations)
+    std::printf("advice\t`%s`\t%s\t%s\t%s\t%s\n", e.id, e.meaning, e.fires, e.gain, e.source);
 }

@@ -87,9 +87,12 @@ TEST_CASE("advice_host.S8_uneven_calls") {
     b.calls(node, 100 - slow, 10e3).calls(node, slow, slow_ns);
     return host_case::finished(b);
   };
-  CHECK(gain(uneven(2, 30e3), "S8") == Approx(40e3).epsilon(0.2));
-  CHECK(gain(uneven(2, 14e3), "S8") == silent);
-  CHECK(gain(uneven(1, 30e3), "S8") == silent);  // 2 % of the run
+  CHECK(gain(uneven(2, 40e3), "S8") == Approx(60e3).epsilon(0.2));
+  CHECK(gain(uneven(2, 29e3), "S8") == silent);
+  CHECK(gain(uneven(1, 90e3), "S8") == silent);  // one of a hundred is not the 99th
+  profile p = uneven(2, 40e3);
+  p.wall_ns = 1.3e6;  // 4.6 % of the run
+  CHECK(gain(p, "S8") == silent);
 }
 
 TEST_CASE("advice_host.H1_one_thread_of_several_cpus") {

@@ -8,6 +8,7 @@
 #include <kprof/model/advice/catalogue.hpp>
 #include <kprof/model/advice/facts.hpp>
 #include <kprof/model/advice/rule.hpp>
+#include <kprof/model/advice/sentence.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/status.hpp>
@@ -90,11 +91,24 @@ class advising {
     constexpr std::size_t most = 5;
     const std::vector<bool> kept = one_a_cause();
     std::vector<advice> out;
+    std::vector<std::uint32_t> of;  // for each of them its number in found_
+    std::vector<std::uint32_t> others;
     for (const std::uint32_t i : sorted_order(
              found_.size(), [this](std::uint32_t a, std::uint32_t b) { return ranks(a, b); })) {
-      if (!kept[i] || (!all_ && out.size() == most)) continue;
-      if (found_[i].where.empty()) found_[i].where = where(notes_[i]);
-      out.push_back(std::move(found_[i]));
+      if (!kept[i]) continue;
+      std::size_t same = all_ ? of.size() : 0;
+      while (same < of.size() && notes_[of[same]].rule != notes_[i].rule) ++same;
+      if (same < of.size()) ++others[same];
+      else if (all_ || of.size() < most) of.push_back(i), others.push_back(0);
+    }
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      advice& a = found_[of[k]];
+      if (a.where.empty()) a.where = where(notes_[of[k]]);
+      if (others[k] > 0)
+        a.action += sentence(
+            others[k] == 1 ? ". The same holds for # other" : ". The same holds for # others",
+            {as_count(others[k])});
+      out.push_back(std::move(a));
     }
     return out;
   }
@@ -213,7 +227,8 @@ class advising {
 }  // namespace detail
 
 /// What to do first to make a run faster: the five pieces of advice that save most, each 1 % of
-/// the run or more; then, if there is room, those of which nobody can say how much they save.
+/// the run or more; then, if there is room, those of which nobody can say how much they save. A
+/// rule speaks once, of what saves most, and says of how much else it holds; with "all" of each.
 /// Nothing about what is not wholly known, or is above every roof. The order is the same each time.
 ///     for (const kprof::advice& a : kprof::advise(kprof::snapshot())) use(a.where, a.gain_ns);
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(const profile& p,

@@ -44,7 +44,7 @@ inline constexpr advice_rule catalogue[] = {
     {"C7", copies, cause::work, 0.01, &clearing},
     {"S2", run, cause::run, 0, &idle_device},
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
-    {"S8", calls, cause::spread, 0.03, &uneven_calls},
+    {"S8", calls, cause::spread, 0.05, &uneven_calls},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
     {"H4", rows, cause::work, 0.01, &reference_code},
@@ -127,7 +127,7 @@ inline constexpr explanation explanations[] = {
      "first call > 10 medians, the excess >= 2 % of the run", "first call - median",
      "PyTorch, warm-up"},
     {"S8", "some calls take far longer than most",
-     "20 calls or more, p99 > 1.5 medians, excess >= 3 % of the run",
+     "20 calls or more, p99 > 3 medians, excess >= 5 % of the run",
      "T - calls x median, without the first call's excess", "HTA, stragglers"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "

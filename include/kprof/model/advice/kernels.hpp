@@ -236,7 +236,7 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   const double wall = p.wall_ns - p.paused_ns;
   double busy = 0;
   for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
-  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || !p.device.complete.records) return false;
+  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
   out.where = "The device";
   out.time_ns = wall;
   out.fact = sentence("works # of the time", {as_share(busy / wall)});

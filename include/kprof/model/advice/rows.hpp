@@ -50,7 +50,7 @@ namespace detail::advice_rules {
   out.gain_ns = row.total_ns - static_cast<double>(row.calls) * row.median_ns.value;
   if (row.first_ns.known() && row.first_ns.value > 10 * row.median_ns.value)
     out.gain_ns -= row.first_ns.value - row.median_ns.value;
-  if (!(row.p99_ns.value > 1.5 * row.median_ns.value) || out.gain_ns < 0.03 * f.window_ns)
+  if (!(row.p99_ns.value > 3 * row.median_ns.value) || out.gain_ns < 0.05 * f.window_ns)
     return false;
   out.fact = sentence("takes # in most calls and # or more in one of a hundred",
                       {as_time(row.median_ns.value), as_time(row.p99_ns.value)});

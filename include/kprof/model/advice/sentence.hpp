@@ -23,8 +23,8 @@ struct sentence_part {
   std::string_view text{};
 };
 
-namespace detail {
-
+/// Parts of a sentence: a text, which must outlive it, a time, a share of 1, bytes, bytes a second,
+/// a number of things.
 inline sentence_part as_text(std::string_view text) { return {sentence_part::kind::text, 0, text}; }
 inline sentence_part as_time(double ns) { return {sentence_part::kind::time, ns}; }
 inline sentence_part as_share(double share) { return {sentence_part::kind::share, share}; }
@@ -36,6 +36,8 @@ template <class Number>
 sentence_part as_count(Number n) {
   return {sentence_part::kind::count, static_cast<double>(n)};
 }
+
+namespace detail {
 
 /// 0.39 as "39%", 0.004 as "0.4%".
 [[gnu::cold]] inline std::string whole_percent(double share) {
