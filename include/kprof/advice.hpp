@@ -9,7 +9,7 @@
 //     const kprof::operator_row& row = of.rows[i];
 //     if (row.name != "Lookup" || row.calls < 1000) return false;
 //     out.fact = kprof::sentence("looks up one key in each of # calls",
-//                                {kprof::as_count(row.calls)});
+//                                {kprof::as_number(row.calls)});
 //     out.action = "Look up a batch of keys in one call";
 //     out.gain_ns = 0.9 * row.total_ns;
 //     return true;

@@ -107,7 +107,7 @@ class advising {
       if (others[k] > 0)
         a.action += sentence(
             others[k] == 1 ? ". The same holds for # other" : ". The same holds for # others",
-            {as_count(others[k])});
+            {as_number(others[k])});
       out.push_back(std::move(a));
     }
     return out;

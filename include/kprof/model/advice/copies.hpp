@@ -80,7 +80,7 @@ namespace advice_rules {
   if (streamed >= alone) return false;
   out.where = name_of(copy.direction);
   out.gain_ns = (calls - 1) * (alone - streamed);
-  out.fact = sentence("are # of # on average", {as_count(copy.calls), as_bytes(mean_bytes(copy))});
+  out.fact = sentence("are # of # on average", {as_number(copy.calls), as_bytes(mean_bytes(copy))});
   out.action = "Gather them into few large ones";
   return true;
 }
@@ -92,7 +92,7 @@ namespace advice_rules {
   out.where = "Memsets";
   out.gain_ns = set.total_ns;
   out.fact = sentence("clear # in # calls",
-                      {as_bytes(static_cast<double>(set.bytes)), as_count(set.calls)});
+                      {as_bytes(static_cast<double>(set.bytes)), as_number(set.calls)});
   out.action = "Let the first kernel write instead of adding up, or clear once";
   return true;
 }

@@ -66,7 +66,7 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
         .append(k == 2 && names.size() > 3 ? "others" : names[k]);
   out.fact = sentence(names.size() == 1 ? "runs on one of # CPUs for # of the run"
                                         : "run on one of # CPUs for # of the run",
-                      {as_count(cpus), as_share(out.time_ns / f.window_ns)});
+                      {as_number(cpus), as_share(out.time_ns / f.window_ns)});
   out.action =
       "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
       "sees them";
@@ -84,7 +84,7 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
   out.where = "The program";
   out.time_ns = f.window_ns;
   out.fact = sentence("has # threads in scopes at a time, on # CPUs",
-                      {as_count(at_a_time + 0.5), as_count(p.cpus)});
+                      {as_number(at_a_time + 0.5), as_number(p.cpus)});
   out.action =
       "They take the CPUs from one another, unless they wait: run as many threads as there are "
       "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
@@ -126,7 +126,7 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
   if (!(own > 0) || own < 0.05 * around) return false;
   out.gain_ns = out.time_ns = own;
   out.fact = sentence("takes # of the time around it in # calls that only change layout",
-                      {as_share(std::min(1.0, own / around)), as_count(calls)});
+                      {as_share(std::min(1.0, own / around)), as_number(calls)});
   out.action =
       "Let the primitives choose the layout (format_tag::any), reorder weights once, and keep data "
       "in it from one to the next";
@@ -146,9 +146,9 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
     out.fact = sentence(
         "has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
         "of the cache",
-        {as_text(field), as_count(ld)});
+        {as_text(field), as_number(ld)});
     out.action = sentence("Pad them by a line: #=#",
-                          {as_text(field), as_count(ld + 512 / bits_of(row.type))});
+                          {as_text(field), as_number(ld + 512 / bits_of(row.type))});
     return true;
   }
   return false;

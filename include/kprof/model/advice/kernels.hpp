@@ -72,7 +72,8 @@ namespace advice_rules {
     return false;
   const double all = fill.device->multiprocessors;
   out.gain_ns = kernel.total_ns * (all - fill.blocks) / all;
-  out.fact = sentence("has # blocks for # multiprocessors", {as_count(fill.blocks), as_count(all)});
+  out.fact =
+      sentence("has # blocks for # multiprocessors", {as_number(fill.blocks), as_number(all)});
   out.action = "Use more and smaller blocks, split the reduction, or run it beside other work";
   return true;
 }
@@ -90,7 +91,7 @@ namespace advice_rules {
   if (full < 1 || waves == full || 1 / (1 + full) < 0.2 || loops) return false;
   out.gain_ns = kernel.total_ns * std::min(1 / (1 + full), fill.filled.tail_share);
   out.fact = sentence("runs in # waves of blocks, the last of them # full",
-                      {as_count(full + 1), as_share(waves - full)});
+                      {as_number(full + 1), as_share(waves - full)});
   out.action = "Choose blocks so that waves are full, or let blocks loop over the work";
   return true;
 }
@@ -103,7 +104,7 @@ namespace advice_rules {
   if (fill.needs.threads == 0 || rest == 0) return false;
   out.gain_ns = kernel.total_ns / std::ceil(fill.needs.threads / 32.0) * (1 - rest / 32.0);
   out.fact = sentence("has blocks of # threads: # lanes of the last warp are idle",
-                      {as_count(fill.needs.threads), as_count(32 - rest)});
+                      {as_number(fill.needs.threads), as_number(32 - rest)});
   out.action = "Make a block a multiple of 32 threads";
   return true;
 }
@@ -140,7 +141,7 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   out.gain_ns = saved_by_warps(kernel, fill, allowed);
   if (!(out.gain_ns > 0)) return false;
   out.fact = sentence("needs # registers a thread: # of the warps fit",
-                      {as_count(kernel.registers), as_share(fill.filled.share)});
+                      {as_number(kernel.registers), as_share(fill.filled.share)});
   out.action = "Limit them with __launch_bounds__, or split the kernel";
   return true;
 }
@@ -172,7 +173,7 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   out.gain_ns = saved_by_warps(kernel, fill, allowed);
   if (!(out.gain_ns > 0)) return false;
   out.fact = sentence("has blocks of # threads, of which # fill a multiprocessor's places",
-                      {as_count(fill.needs.threads), as_count(fill.filled.blocks)});
+                      {as_number(fill.needs.threads), as_number(fill.filled.blocks)});
   out.action = "Use blocks of 128 to 256 threads";
   return true;
 }
@@ -225,7 +226,7 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
     return false;
   out.gain_ns = row.verdict.lost_ns.value;
   out.fact = sentence("runs # kernels a call where one pass over the data would do",
-                      {as_count(static_cast<double>(row.kernels) / calls + 0.5)});
+                      {as_number(static_cast<double>(row.kernels) / calls + 0.5)});
   out.action = "Use a fused version";
   return true;
 }

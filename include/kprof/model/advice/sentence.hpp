@@ -33,7 +33,7 @@ inline sentence_part as_rate(double bytes_per_s) {
   return {sentence_part::kind::rate, bytes_per_s};
 }
 template <class Number>
-sentence_part as_count(Number n) {
+sentence_part as_number(Number n) {
   return {sentence_part::kind::count, static_cast<double>(n)};
 }
 
@@ -64,7 +64,7 @@ namespace detail {
 }  // namespace detail
 
 /// The pattern with the parts in the places of its signs #, in their order.
-///     sentence("takes # in # calls", {as_time(1e9), as_count(4)}) == "takes 1.00 s in 4 calls"
+///     sentence("takes # in # calls", {as_time(1e9), as_number(4)}) == "takes 1.00 s in 4 calls"
 [[gnu::cold, gnu::noinline]] inline std::string sentence(
     std::string_view pattern, std::initializer_list<sentence_part> parts) {
   std::string out;

@@ -142,12 +142,12 @@ namespace advice_rules {
   for (const product_shape::size& s : shape.sizes) {
     if (s.field == nullptr || s.value % a == 0) continue;
     unaligned +=
-        sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_count(s.value)});
+        sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_number(s.value)});
     padded += sentence(padded.empty() ? "#=#" : ", #=#",
-                       {as_text(s.field), as_count((s.value / a + 1) * a)});
+                       {as_text(s.field), as_number((s.value / a + 1) * a)});
   }
   out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
-                      {as_text(unaligned), as_count(a)});
+                      {as_text(unaligned), as_number(a)});
   out.action = "Pad to " + padded;
   return true;
 }
@@ -167,9 +167,9 @@ namespace advice_rules {
       std::max(covered(m, rows) * covered(n, columns), covered(n, rows) * covered(m, columns));
   if (used >= 0.85) return false;
   out.gain_ns = kernel.total_ns * (1 - used);
-  out.fact =
-      sentence("computes #x# in tiles of #x#: # of that is for nothing",
-               {as_count(m), as_count(n), as_count(rows), as_count(columns), as_share(1 - used)});
+  out.fact = sentence(
+      "computes #x# in tiles of #x#: # of that is for nothing",
+      {as_number(m), as_number(n), as_number(rows), as_number(columns), as_share(1 - used)});
   out.action = "Choose sizes that are multiples of the tile, or a kernel of smaller tiles";
   return true;
 }
@@ -186,7 +186,7 @@ namespace advice_rules {
     return false;
   out.gain_ns = kernel.total_ns * (1 - fill.filled.waves);
   out.fact = sentence("fills # of the device, and each of its few tiles adds up # products",
-                      {as_share(fill.filled.waves), as_count(shape.sizes[2].value)});
+                      {as_share(fill.filled.waves), as_number(shape.sizes[2].value)});
   out.action = "Split the sums among blocks: split-K or stream-K";
   return true;
 }
@@ -202,7 +202,7 @@ namespace advice_rules {
                                rate_on(*gpu, row.type, arithmetic_unit::cuda_core));
   if (least > 8 || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
   out.fact = sentence("reads a whole matrix for # #",
-                      {as_count(least), as_text(least == 1 ? "vector" : "vectors")});
+                      {as_number(least), as_text(least == 1 ? "vector" : "vectors")});
   out.action = "Batch requests, or store the matrix in a smaller type";
   return true;
 }
@@ -286,7 +286,7 @@ namespace advice_rules {
   if (!(f64 > 0) || f32 < 31.5 * f64) return false;
   out.gain_ns = time_of(row) * (1 - 2 * f64 / f32);
   out.fact = sentence("computes in f64, which this GPU does at 1/# of its f32 rate",
-                      {as_count(f32 / f64 + 0.5)});
+                      {as_number(f32 / f64 + 0.5)});
   out.action = "Use f32, or two f32 numbers for one f64";
   return true;
 }
