@@ -6,8 +6,8 @@
 
 The expected output follows the line "// Output:" at the end of the source; a last line "..." stands
 for any rest. What differs from run to run is not compared: durations, rates and shares are masked,
-rows may come in any order, and columns that only appear where there is room, kprof's account of its
-own cost and the wrapping of lines are left out. --accept writes the output into the source.
+rows may come in any order, and columns that only appear where there is room, what the ceilings of
+the machine say, kprof's account of its own cost and the wrapping of lines are left out. --accept writes the output into the source.
 """
 
 import difflib
@@ -21,14 +21,16 @@ NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {
     *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B"),
     *("GFLOP/s", "TFLOP/s", "TB/s", "FLOPs", "each"),
-    *("dev total", "gap", "copies", "kernels"),
+    *("dev total", "gap", "copies", "kernels", "roof", "bound", "lost", "waves", "occupancy"),
 }
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
-    r"Complete: |outside all scopes|  (timeline|own cost|memory|clock|sync|collector) "
+    r"Complete: |outside all scopes|roof: |faster than one thread|impossible, faster|"
+    r"n/a, (this machine's highest|faster than)|  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
-    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof)[ ,]"
+    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof|roof:|roof|"
+    r"impossible|faster|n/a)[ ,]"
     r"[^\n]*)\n"
     r" {2}(?=\S)",
     re.MULTILINE,
@@ -37,6 +39,8 @@ PARAGRAPH = re.compile(
 
 def masked(text):
     text = re.sub(r"^kprof · .*?(\d+ threads?) on .*", r"kprof · # · \1", text)
+    # Only where this machine's ceilings are known.
+    text = re.sub(r"sorted by (lost|self|device)\b", "sorted by #", text)
     return re.sub(NUMBER + r"( (ns|µs|us|ms|s)\b|%)", "#", text)
 
 
