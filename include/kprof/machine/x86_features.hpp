@@ -36,11 +36,14 @@ inline std::uint64_t x86_kept_state() noexcept {
   return (std::uint64_t{high} << 32U) | low;
 }
 
-/// Whether the system lets this process use AMX's tiles, once asked for them.
+/// Whether this process has asked the system for AMX's tiles: without, no code of it can use them.
+/// It is not asked here, since that is for the whole process: small signal stacks are refused then.
 inline bool x86_may_use_tiles() noexcept {
 #if defined(__linux__) && defined(SYS_arch_prctl)
-  constexpr long request_permission = 0x1023, tile_data = 18;  // linux: asm/prctl.h
-  return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+  constexpr long get_permission = 0x1022;  // linux: asm/prctl.h
+  constexpr std::uint64_t tile_data = std::uint64_t{1} << 18U;
+  std::uint64_t permitted = 0;
+  return syscall(SYS_arch_prctl, get_permission, &permitted) == 0 && (permitted & tile_data) != 0;
 #else
   return false;
 #endif
