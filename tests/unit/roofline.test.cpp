@@ -216,7 +216,10 @@ TEST_CASE("roofline.shared_calls_are_held_against_their_threads") {
 
 TEST_CASE("roofline.what_is_not_known_has_its_reason") {
   CHECK(on_host({0, 0, 0, 1000}).roof.value == 0);  // nothing to do
-  CHECK(on_host({1000, 1000, 0, 1000, dtype::unknown}).roof.why == absence::no_type);
+  CHECK(on_host({1000, 10, 0, 1000, dtype::unknown}).roof.why == absence::no_type);
+  // Whatever the type, the bytes take longer.
+  CHECK(on_host({1000, 1'000'000, 0, 100e3, dtype::unknown}).roof.value == Approx(0.5));
+  CHECK(on_host({1000, 1ULL << 40U, 0, 1e9, dtype::unknown}).bound == bound_by::impossible);
   CHECK(on_host({1000, 1000, 0, 1000, dtype::f16}).roof.why == absence::no_ceiling);
   CHECK(on_host({1000, 1000, 0, 0}).roof.why == absence::no_time);
 

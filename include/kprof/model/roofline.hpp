@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
+#include <kprof/model/ceiling_rates.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
@@ -87,33 +88,6 @@ struct row_roofs {
   }
 };
 
-/// The highest rate of so many threads; 0: not known.
-inline double rate_of(const rate_ceiling& r, double threads, double all_threads) noexcept {
-  if (threads <= 1 || r.all_threads <= 0) return r.one_thread * std::max(1.0, threads);
-  if (threads >= all_threads) return std::max(r.all_threads, r.one_thread);
-  return std::max(r.one_thread, std::min(r.all_threads, threads * r.one_thread));
-}
-
-/// The type whose ceiling holds for a type: complex numbers are computed in their components.
-constexpr dtype computed_in(dtype type) noexcept {
-  switch (type) {
-    case dtype::c64: return dtype::f32;
-    case dtype::c128: return dtype::f64;
-    case dtype::uint8: return dtype::int8;
-    case dtype::uint4: return dtype::int4;
-    default: return type;
-  }
-}
-
-/// Whether any rate of the machine is known.
-inline bool has_ceilings(const machine_ceilings& m) noexcept {
-  const auto says = [](const gpu_ceilings& g) {
-    return !g.arithmetic.empty() || g.memory_bytes > 0;
-  };
-  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() ||
-         std::any_of(m.gpus.begin(), m.gpus.end(), says);
-}
-
 /// A level of memory: how much it holds and how fast it is.
 struct memory_level {
   double bytes = 0;  // of a cache; 0 of memory
@@ -186,15 +160,22 @@ class roofline {
     return static_cast<double>(std::max(n.work.bytes_read, n.work.bytes_written));
   }
 
-  call_roof made_of(const scope_node& n, double flop_rate, double mean_ns,
-                    const std::vector<memory_level>& levels, bool may_be_faster = false) const {
+  /// What the ceilings of a machine say of a type.
+  struct flop_rates {
+    double of_type = 0;  // 0: not known
+    double slowest = 0;  // of any type: nothing takes longer
+    bool may_be_faster = false;
+  };
+
+  call_roof made_of(const scope_node& n, const flop_rates& rates, double mean_ns,
+                    const std::vector<memory_level>& levels) const {
     call_roof roof;
     roof.why = formulas_of(n);
     if (roof.why != absence::none) return roof;
     if (n.work.has_flops && n.work.flops > 0) {
-      if (!(flop_rate > 0))
+      if (!(rates.of_type > 0))
         roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
-      else roof.compute_ns = static_cast<double>(n.work.flops) / flop_rate * 1e9;
+      else roof.compute_ns = static_cast<double>(n.work.flops) / rates.of_type * 1e9;
     }
     if (n.work.has_bytes && bytes_of(n) > 0) {
       const double memory = levels.empty() ? 0 : levels.back().rate;
@@ -203,8 +184,14 @@ class roofline {
       if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
     }
     roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
+    // Whatever the type, the arithmetic takes no longer than the bytes; or these alone are too many.
+    if (roof.why == absence::no_type &&
+        (roof.is_impossible ||
+         (rates.slowest > 0 &&
+          static_cast<double>(n.work.flops) / rates.slowest * 1e9 <= roof.memory_ns)))
+      roof.why = absence::none;
     // What is above a rate that the machine exceeds is nothing odd.
-    if (roof.is_impossible && may_be_faster) roof.why = absence::no_ceiling;
+    if (roof.is_impossible && rates.may_be_faster) roof.why = absence::no_ceiling;
     return roof;
   }
 
@@ -226,22 +213,23 @@ class roofline {
   // ---- the host
 
   call_roof of_cpu(const scope_node& n, double threads) const {
-    double flop_rate = 0;
-    bool may_be_faster = false;
-    for (const arithmetic_ceiling& a : cpu_.arithmetic)
-      if (a.type == computed_in(n.work.type)) {
-        flop_rate = rate_of(a.operations, threads, all_threads_);
-        may_be_faster = a.operations.is_lower_bound;
-      }
+    flop_rates rates;
+    for (const arithmetic_ceiling& a : cpu_.arithmetic) {
+      const double rate = rate_of(a.operations, threads, all_threads_);
+      if (rate > 0) rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, rate) : rate;
+      if (a.type != computed_in(n.work.type)) continue;
+      rates.of_type = rate;
+      rates.may_be_faster = a.operations.is_lower_bound;
+    }
     std::vector<memory_level> levels;
-    for (const memory_ceiling& m : cpu_.memory)
+    for (const memory_ceiling& m : cpu_.memory) {
       levels.push_back({static_cast<double>(m.bytes) * threads,
                         std::max(rate_of(m.read, threads, all_threads_),
                                  rate_of(m.triad, threads, all_threads_))});
-    for (const memory_ceiling& m : cpu_.memory)
-      may_be_faster = may_be_faster || m.read.is_lower_bound || m.triad.is_lower_bound;
+      rates.may_be_faster = rates.may_be_faster || m.read.is_lower_bound || m.triad.is_lower_bound;
+    }
     const auto calls = static_cast<double>(std::max<std::uint64_t>(1, timed_calls(n)));
-    return made_of(n, flop_rate, calls_ns(n) / calls, levels, may_be_faster);
+    return made_of(n, rates, calls_ns(n) / calls, levels);
   }
 
   /// Whether the calls were faster than the roof by far.
@@ -314,12 +302,17 @@ class roofline {
     levels.push_back({0, gpu.memory_bytes});
     const double calls = std::max(1.0, static_cast<double>(executions(n)));
     const double mean_ns = device_->whole[node].ns / calls;
-    double rate = flop_rate(gpu, n, on.tensor_cores);
+    flop_rates rates;
+    for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+      if (a.operations > 0)
+        rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, a.operations) : a.operations;
+    rates.of_type = flop_rate(gpu, n, on.tensor_cores);
     // Faster than CUDA cores: on tensor cores, as tf32.
     if (n.work.on == arithmetic_unit::unknown && n.work.type == dtype::f32 && mean_ns > 0 &&
-        static_cast<double>(n.work.flops) > over_the_roof * rate * mean_ns * 1e-9)
-      rate = std::max(rate, highest(gpu, dtype::tf32, arithmetic_unit::tensor_core));
-    return made_of(n, rate, mean_ns, levels);
+        static_cast<double>(n.work.flops) > over_the_roof * rates.of_type * mean_ns * 1e-9)
+      rates.of_type =
+          std::max(rates.of_type, highest(gpu, dtype::tf32, arithmetic_unit::tensor_core));
+    return made_of(n, rates, mean_ns, levels);
   }
 
   const profile& p_;

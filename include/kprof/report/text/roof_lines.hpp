@@ -64,6 +64,11 @@ namespace detail {
   };
   for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
     const bool tensor = a.on == arithmetic_unit::tensor_core;
+    const auto is_slower = [&](const gpu_arithmetic_ceiling& other) {
+      return other.type == a.type && other.on == a.on &&
+             (other.operations > a.operations || (other.operations == a.operations && &other < &a));
+    };
+    if (std::any_of(gpu.arithmetic.begin(), gpu.arithmetic.end(), is_slower)) continue;
     if (computes_with(p, a.type) ||
         (tensor && a.type == dtype::tf32 && computes_with(p, dtype::f32)))
       add(std::string{dtype_name(a.type)} + (tensor ? " on tensor cores " : " ") +
