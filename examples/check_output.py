@@ -7,7 +7,8 @@
 The expected output follows the line "// Output:" at the end of the source; a last line "..." stands
 for any rest. What differs from run to run is not compared: durations, rates and shares are masked,
 rows may come in any order, and columns that only appear where there is room, what the ceilings of
-the machine say, kprof's account of its own cost and the wrapping of lines are left out. --accept writes the output into the source.
+the machine say, kprof's account of its own cost and the wrapping of lines are left out. --accept
+writes the output into the source.
 """
 
 import difflib

@@ -184,7 +184,7 @@ class roofline {
       if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
     }
     roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
-    // Whatever the type, the arithmetic takes no longer than the bytes; or these alone are too many.
+    // Whatever the type, the bytes take longer than the arithmetic, or are too many themselves.
     if (roof.why == absence::no_type &&
         (roof.is_impossible ||
          (rates.slowest > 0 &&
