@@ -26,6 +26,7 @@ using member_streamId = std::uint32_t;
 using member_correlationId = std::uint32_t;
 using member_graphNodeId = std::uint64_t;
 using member_registersPerThread = std::uint16_t;
+using member_l2CacheSize = std::uint32_t;
 using member_gridX = std::int32_t;
 using member_blockX = std::int32_t;
 using member_staticSharedMemory = std::int32_t;

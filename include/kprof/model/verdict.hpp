@@ -38,7 +38,7 @@ struct verdict_facts {
 };
 
 [[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
-  constexpr double near = 0.8, far = 0.6, apart = 0.1;
+  constexpr double near_roof = 0.8, far_below = 0.6, apart = 0.1;
   roof_verdict out;
   const absence why =
       std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
@@ -61,8 +61,8 @@ struct verdict_facts {
   out.lost_ns = {row.time_ns - out.ideal_ns.value};
   const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
   if (of_cache) out.bound = bound_by::cache;
-  else if (out.roof.value >= near) out.bound = c >= m ? bound_by::compute : bound_by::memory;
-  else if (out.roof.value < far)
+  else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
+  else if (out.roof.value < far_below)
     out.bound = row.is_short      ? bound_by::launch
                 : row.small_grids ? bound_by::small_grid
                                   : bound_by::latency;

@@ -58,7 +58,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
 
 /// Fills in better_row and most_lost.
 [[gnu::cold]] inline void find_better_rows(advice_facts& f) {
-  constexpr double nearer = 1.5, far = 0.6, least = 0.005, least_lost = 0.1;
+  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1;
   const auto rows = static_cast<std::uint32_t>(f.rows.size());
   f.better_row.assign(rows, scope_node::none);
   key_numbers numbers(0);
@@ -76,7 +76,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
         (nearest[kind] == scope_node::none ||
          row.verdict.roof.value > f.rows[nearest[kind]].verdict.roof.value))
       nearest[kind] = i;
-    if (row.verdict.lost_ns.known() && row.verdict.roof.value < far &&
+    if (row.verdict.lost_ns.known() && row.verdict.roof.value < far_below &&
         row.verdict.lost_ns.value >= least_lost * f.window_ns &&
         (f.most_lost == scope_node::none ||
          row.verdict.lost_ns.value > f.rows[f.most_lost].verdict.lost_ns.value))
@@ -87,7 +87,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
     const std::uint32_t kind = kind_of[i], best = nearest[kind];
     const operator_row& row = f.rows[i];
     const double saved = saved_at_roof_of(row, f.rows[best]);
-    if (row.verdict.roof.value >= far || best == i ||
+    if (row.verdict.roof.value >= far_below || best == i ||
         row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
       continue;
     std::uint32_t& most = loses_most[kind];

@@ -81,8 +81,9 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
 }
 
 /// "128x64" in a kernel's name: rows and columns of a tile; 0 where there is none.
-[[gnu::cold]] inline void find_tile(std::string_view name, double& rows, double& columns) noexcept {
-  rows = columns = 0;
+[[gnu::cold]] inline void find_tile(std::string_view name, double& tile_rows,
+                                    double& tile_columns) noexcept {
+  tile_rows = tile_columns = 0;
   const auto number = [&](std::size_t& at) {
     double value = 0;
     for (; at < name.size() && is_digit(name[at]) && value < 1e4; ++at)
@@ -97,7 +98,7 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
     const double second = number(++end);
     // Instructions have shapes too, of 16 or less; a tile is larger.
     if (first < 32 || second < 32 || first > 512 || second > 512) continue;
-    rows = first, columns = second;
+    tile_rows = first, tile_columns = second;
     return;
   }
 }
