@@ -26,7 +26,7 @@ WHERE_THERE_IS_ROOM = {
 }
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
-    r"Complete: |outside all scopes|roof: |faster than one thread|impossible, faster|"
+    r"Complete: |outside all scopes|off the CPU|roof: |faster than one thread|impossible, faster|"
     r"n/a, (this machine's highest|faster than)|  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
@@ -81,6 +81,7 @@ def in_fixed_order(rows):
 def normalised(text):
     """The lines that a run must reproduce."""
     out, headers, rows, in_footer = [], None, [], False
+    text = re.sub(r"^Do first\n(.+\n)*\n", "", text, flags=re.MULTILINE)
     while PARAGRAPH.search(text):
         text = PARAGRAPH.sub(r"\1 ", text)
     lines = [line.rstrip() for line in text.rstrip().splitlines()] + [""]

@@ -164,6 +164,19 @@ TEST_CASE("roofline.the_host_s_rows_are_held_against_one_thread") {
   CHECK(on_host({1'000'000'000, 195'000'000, 0, 14e6}).bound == bound_by::balanced);
 }
 
+TEST_CASE("roofline.numbers_of_16_bits_may_be_computed_as_f32") {
+  profile_builder b;
+  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+  b.calls(op, 1, 20e6).work(op, 1'000'000'000, 0, 0, dtype::bf16);
+  profile p = b.done();
+  p.machine.cpu = kprof_test::two_cpus();
+  CHECK(only_row(p).verdict.roof.why == absence::no_ceiling);
+  p.machine.cpu.arithmetic.push_back({dtype::bf16, "BF16", {40e9, 80e9, false}});
+  CHECK(only_row(p).verdict.roof.value == Approx(0.5));  // of 100 GFLOP/s in f32
+  p.machine.cpu.arithmetic.back().operations = {200e9, 400e9, false};
+  CHECK(only_row(p).verdict.roof.value == Approx(0.25));
+}
+
 TEST_CASE("roofline.data_that_stay_in_a_cache_are_held_against_it") {
   // 16 MB in 400 us: 40 GB/s, twice what memory gives, from a cache of 100 GB/s.
   const roof_verdict cached = on_host({1000, 8'000'000, 8'000'000, 400e3});

@@ -214,13 +214,18 @@ class roofline {
 
   call_roof of_cpu(const scope_node& n, double threads) const {
     flop_rates rates;
+    double as_f32 = 0;
     for (const arithmetic_ceiling& a : cpu_.arithmetic) {
       const double rate = rate_of(a.operations, threads, all_threads_);
       if (rate > 0) rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, rate) : rate;
+      if (a.type == dtype::f32) as_f32 = rate;
       if (a.type != computed_in(n.work.type)) continue;
       rates.of_type = rate;
       rates.may_be_faster = a.operations.is_lower_bound;
     }
+    // Some processors are slower with numbers of 16 bits: they may be widened.
+    if (rates.of_type > 0 && (n.work.type == dtype::f16 || n.work.type == dtype::bf16))
+      rates.of_type = std::max(rates.of_type, as_f32);
     std::vector<memory_level> levels;
     for (const memory_ceiling& m : cpu_.memory) {
       levels.push_back({static_cast<double>(m.bytes) * threads,
