@@ -76,19 +76,19 @@ int main() {
 }
 
 // Output:
-// kprof · 02_parameters_and_formulas · 111 ms · 1 thread on 2 CPUs
+// kprof · 02_parameters_and_formulas · 257 ms · 1 thread on 2 CPUs
 //
 // Operators, sorted by self; all f32
 //
-// operator  parameters                                        calls     self  GFLOP/s  GB/s
-// ─────────────────────────────────────────────────────────────────────────────────────────
-// Reduce    3 rows                                               10  99.7 ms      n/a   n/a
-//             shape=4096×1024 layer=mean                          6  66.1 ms    0.381  1.53
-//             kind=max shape=4096×1024 layer=softmax              3  19.0 ms    0.661  2.65
-//             invalid: kind=max shape=[4096,-1] layer=logits      1  14.6 ms      n/a   n/a
-// Fill      n=4194304                                             1  10.8 ms      n/a  1.55
-// ─────────────────────────────────────────────────────────────────────────────────────────
-// in operators                                                   11   110 ms
+// operator  parameters                                        calls     self  GFLOP/s   GB/s
+// ──────────────────────────────────────────────────────────────────────────────────────────
+// Reduce    3 rows                                               10   252 ms      n/a    n/a
+//             shape=4096×1024 layer=mean                          6   142 ms    0.178  0.711
+//             kind=max shape=4096×1024 layer=softmax              3  83.1 ms    0.151  0.606
+//             invalid: kind=max shape=[4096,-1] layer=logits      1  27.7 ms      n/a    n/a
+// Fill      n=4194304                                             1  4.19 ms      n/a  4.00
+// ──────────────────────────────────────────────────────────────────────────────────────────
+// in operators                                                   11   257 ms      n/a    n/a
 //
 // n/a, no flops() declared: Fill
 // n/a, invalid parameters, or a formula that gives no number for them: Reduce (1 of 3 rows)

@@ -65,22 +65,25 @@ int main() {
 }
 
 // Output:
-// kprof · 04_regions_and_nesting · 44.9 ms · 1 thread on 2 CPUs · 78.6 MFLOP at 1.75 GFLOP/s
+// kprof · 04_regions_and_nesting · 146 ms · 1 thread on 2 CPUs · 78.6 MFLOP at 539 MFLOP/s
 //
-// Call tree, sorted by total; share is total, of 44.7 ms in all scopes; ×2: so many regions that
-//   differ in a number, as one row
+// Call tree, sorted by total; share is total, of 146 ms in all scopes; ×2: so many regions that differ
+//   in a number, as one row
 //
-// scope                                                  calls    total   share     self  GFLOP/s
-// ───────────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                    5  44.7 ms  100.0%  9.88 µs     1.76
-// └─ layer 0…1 ×2                                           10  44.7 ms  100.0%  23.8 µs     1.76
-//    └─ FeedForward(tokens=64 width=128 hidden=128…512)     10  44.7 ms   99.9%   449 µs     1.76
-//       ├─ Matmul(M=64 N=128…512 K=128)                     10  30.3 ms   67.7%  30.3 ms     1.73
-//       └─ Matmul(M=64 N=64 K=128…512)                      10  14.0 ms   31.2%  14.0 ms     1.88
-// load                                                       1  10.1 µs   <0.1%  10.1 µs
+// scope                                     calls    total   share              each     self  GFLOP/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// forward                                       5   146 ms  100.0%                    11.3 µs    0.540
+// └─ layer 0…1 ×2                              10   146 ms  100.0%  29.4 ms – 116 ms  22.4 µs    0.540
+//    └─ FeedForward(tokens=64 width=128 …)     10   146 ms  100.0%                    1.36 ms    0.540
+//       ├─ Matmul(M=64 N=128…512 K=128)        10  95.0 ms   65.2%                    95.0 ms    0.552
+//       └─ Matmul(M=64 N=64 K=128…512)         10  49.3 ms   33.8%                    49.3 ms    0.531
+// load                                          1  24.5 µs   <0.1%                    24.5 µs
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// all scopes                                   46   146 ms  100.0%                     146 ms    0.539
 //
-// not shown at width 100: each, mean, FLOPs
+// not shown at width 100: mean, FLOPs
+// cut at width 100: scope; whole with width=130, or KPROF='report(width=130)'
 // n/a, no bytes() declared: FeedForward, Matmul
 //
-// Complete: nothing was lost of 46 scopes; kprof 0.1.0 took 66.1 µs (0.1% of wall time). More:
+// Complete: nothing was lost of 46 scopes; kprof 0.1.0 took 77.3 µs (0.1% of wall time). More:
 //   KPROF='report(legend,details)'.

@@ -50,25 +50,32 @@ int main() {
 }
 
 // Output:
-// kprof · 05_threads_and_context · 10.4 ms · 3 threads on 2 CPUs · 8.39 MFLOP at 806 MFLOP/s
+// kprof · 05_threads_and_context · 23.0 ms · 3 threads on 2 CPUs · 8.39 MFLOP at 365 MFLOP/s
+//
+// Do first
+//   1  The program has 3 threads in scopes at a time, on 2 CPUs. They take the CPUs from one another,
+//      unless they wait: run as many threads as there are CPUs, and see to it that a library starts
+//      none of its own (OMP_NUM_THREADS). [H2]
 //
 // Operators, sorted by self
 //
-// operator  parameters           calls     self            share  median    mean  GFLOP/s  GB/s
-// ─────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576                8  2.32 ms  ████████  18.5%  289 µs  290 µs     3.62  28.9
-// ─────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       8  2.32 ms            18.5%                     3.62  28.9
-// in regions, outside operators         10.2 ms            81.5%
+// operator  parameters           calls     self            share   median     mean  GFLOP/s  GB/s
+// ───────────────────────────────────────────────────────────────────────────────────────────────
+// Scale     n=1048576                8  43.3 ms  ████████  65.5%  4.26 ms  5.41 ms    0.194  1.55
+// ───────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                       8  43.3 ms            65.5%                      0.194  1.55
+// in regions, outside operators         22.8 ms            34.5%
 //
 // not shown at width 100: total, FLOP/B, max, min
 //
-// Call tree, sorted by total; share is total, of 12.6 ms in all scopes
+// Call tree, sorted by total; share is total, of 66.0 ms in all scopes
 //
-// scope                calls    total  share     self     mean  GFLOP/s   GB/s   FLOPs
+// scope                calls    total   share     self     mean  GFLOP/s  GB/s   FLOPs
 // ────────────────────────────────────────────────────────────────────────────────────
-// batch                    1  10.2 ms  81.5%  10.2 ms  10.2 ms    0.819   6.55  8.39 M
-// └─ Scale(n=1048576)      8  2.32 ms  18.5%  2.32 ms   290 µs    3.62   28.9   8.39 M
+// batch                    1  22.8 ms   34.5%  22.8 ms  22.8 ms    0.368  2.95  8.39 M
+// └─ Scale(n=1048576)      8  43.3 ms   65.5%  43.3 ms  5.41 ms    0.194  1.55  8.39 M
+// ────────────────────────────────────────────────────────────────────────────────────
+// all scopes               9  66.0 ms  100.0%  66.0 ms             0.368  2.95  8.39 M
 //
-// Complete: nothing was lost of 9 scopes; kprof 0.1.0 took 36.5 µs (0.4% of wall time, all threads
+// Complete: nothing was lost of 9 scopes; kprof 0.1.0 took 63.0 µs (0.3% of wall time, all threads
 //   summed). More: KPROF='report(legend,details)'.

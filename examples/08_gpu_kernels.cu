@@ -158,55 +158,65 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 730 ms · 1 thread on 2 CPUs · 43.8 GFLOP at 60.1 GFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.0% of wall
+// kprof · 08_gpu_kernels · 580 ms · 1 thread on 2 CPUs · 43.8 GFLOP at 75.6 GFLOP/s, 47.0% of the roof
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.3% of wall
 // no work on device 1
+// roof of device 0: f32 66.9 TFLOP/s · f16 134 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · f16 on
+//   tensor cores 1.07 PFLOP/s · 3.35 TB/s
 //
-// Operators, sorted by device
+// Do first
+//   1  The device works 1% of the time. Give it more at once: larger batches, and fewer places where
+//      the host waits. [S2]
 //
-// operator    parameters                calls   device  dev share  kernels     self  TFLOP/s    TB/s
-// ──────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     4096×1024 f32                10   125 µs       1.7%       10  16.0 µs     1.68   2.69
-// LayerNorm   4096×1024, no stats f32      10   119 µs       1.6%       10  25.9 µs     2.82   2.82
-// Saxpy       n=16777216                   10   117 µs       1.6%       10  30.6 µs     2.86  17.2
-// Gemm        1024×1024×1024 f32           10   106 µs       1.4%       10  16.3 µs   203      1.19
-// TensorGemm  M=1024 N=1024 K=1024 f16     10  97.8 µs       1.3%       10  17.7 µs   220      0.858
-// ──────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                             50   565 µs       7.5%            107 µs    77.6    5.13
+// Operators, sorted by lost
 //
-// first call far above the median: Saxpy (first 25.3 µs, then 521 ns) and 4 more
-// not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
+// operator    parameters                calls   device  dev share  TFLOP/s    TB/s    roof  bound
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy       n=16777216                   10   117 µs       1.6%     2.86  17.2    511.9%  impossible
+// TensorGemm  M=1024 N=1024 K=1024 f16     10  97.8 µs       1.3%   220      0.858   25.6%  small grid
+// Gemm        1024×1024×1024 f32           10   106 µs       1.4%   203      1.19    37.9%  latency
+// Softmax     4096×1024 f32                10   125 µs       1.7%     1.68   2.69    80.3%  memory
+// LayerNorm   4096×1024, no stats f32      10   119 µs       1.6%     2.82   2.82    84.3%  memory
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                             50   565 µs       7.5%    77.6    5.13    47.0%
+//
+// impossible, faster than this machine can be: a formula or a ceiling is wrong, or work was skipped:
+//   Saxpy
+// first call far above the median: Saxpy (first 24.9 µs, then 544 ns) and 4 more
+// not shown at width 100: self, kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 // outside any operator, by name: copy 6.94 ms (12)
-// outside all scopes: 730 ms, 100.0% of 08_gpu_kernels 22688 (wall 730 ms, in scopes 107 µs)
+// outside all scopes: 579 ms, 100.0% of 08_gpu_kernels 9753 (wall 580 ms, in scopes 97.7 µs)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 7.50 ms of
-//   device time, share is total, of 107 µs in all scopes
+//   device time, share is total, of 97.7 µs in all scopes
 //
-// scope                                            calls   device  dev share    total  TFLOP/s    TB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(rows=4096 cols=1024 pass=fprop type=f3…     10   125 µs       1.7%  16.0 µs     1.68   2.69
-// LayerNorm(rows=4096 cols=1024 affine=true stat…     10   119 µs       1.6%  25.9 µs     2.82   2.82
-// Saxpy(n=16777216)                                   10   117 µs       1.6%  30.6 µs     2.86  17.2
-// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 b…     10   106 µs       1.4%  16.3 µs   203      1.19
-// TensorGemm(M=1024 N=1024 K=1024)                    10  97.8 µs       1.3%  17.7 µs   220      0.858
+// scope                                 calls   device  dev share    total   roof  TFLOP/s    TB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax(4096×1024 f32)                   10   125 µs       1.7%  15.4 µs  80.3%     1.68   2.69
+// LayerNorm(4096×1024, no stats f32)       10   119 µs       1.6%  16.8 µs  84.3%     2.82   2.82
+// Saxpy(n=16777216)                        10   117 µs       1.6%  30.3 µs    n/a     2.86  17.2
+// Gemm(1024×1024×1024 f32)                 10   106 µs       1.4%  20.9 µs  37.9%   203      1.19
+// TensorGemm(M=1024 N=1024 K=1024 f16)     10  97.8 µs       1.3%  14.3 µs  25.6%   220      0.858
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// all scopes                               50   565 µs       7.5%  97.7 µs  47.0%    77.6    5.13
 //
 // not shown at width 100: self, FLOPs, share, mean
-// cut at width 100: scope; whole with width=168, or KPROF='report(width=168)'
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 //
 // Kernels, sorted by total; share is of 7.50 ms of device time
 //
-// operator    parameters             kernel             calls    total  share     mean  tensor core
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     rows=4096 cols=1024 …  softmax_kernel        10   125 µs   1.7%  12.5 µs  no (declared)
-// LayerNorm   rows=4096 cols=1024 …  layer_norm_kernel     10   119 µs   1.6%  11.9 µs  no (declared)
-// Saxpy       n=16777216             saxpy_kernel          10   117 µs   1.6%  11.7 µs  unknown
-// Gemm        M=1024 N=1024 K=1024…  gemm_tiled            10   106 µs   1.4%  10.6 µs  unknown
-// TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
+// operator    kernel             calls    total  share     mean    roof  bound       tensor core
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax     softmax_kernel        10   125 µs   1.7%  12.5 µs   80.3%  memory      no (declared)
+// LayerNorm   layer_norm_kernel     10   119 µs   1.6%  11.9 µs   84.3%  memory      no (declared)
+// Saxpy       saxpy_kernel          10   117 µs   1.6%  11.7 µs  511.9%  impossible  unknown
+// Gemm        gemm_tiled            10   106 µs   1.4%  10.6 µs   37.9%  latency     unknown
+// TensorGemm  gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs   25.6%  small grid  yes (declared)
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// all kernels                       50   565 µs   7.5%
 //
-// not shown at width 100: pass, FLOPs, grid, block, bytes, registers, shared, min, max and 2 more
-// cut at width 100: parameters; whole with width=245, or KPROF='report(width=245)'
+// not shown at width 100: parameters, pass, waves, FLOPs, occupancy, grid, block, bytes and 6 more
 //
 // Copies and memsets, sorted by total; share is of 7.50 ms of device time
 //
@@ -214,6 +224,8 @@ int main() {
 // ─────────────────────────────────────────────────────────────────────────────────
 // device to host  device    pageable       0      5   104 MiB  5.46 ms  72.8%  20.0
 // host to device  pageable  device         0      7  28.0 MiB  1.48 ms  19.7%  19.9
+// ─────────────────────────────────────────────────────────────────────────────────
+// all copies                                     12   132 MiB  6.94 ms  92.5%  19.9
 //
 // Completeness
 //   scopes    50 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -221,11 +233,12 @@ int main() {
 //   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 3.42 µs of host time
+//   sync      1 call that waits for a device, 3.96 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 50 scopes, 730 ms
-//   own cost  76.9 ns a scope, 3.85 µs in all (<0.1% of wall time); folding 4.18 ms; an empty scope
-//             shows 20.0 ns; collecting 117 µs; CUPTI itself 6.65 µs
+//   timeline  all 50 scopes, 580 ms
+//   own cost  70.3 ns a scope, 4.68 µs in all (<0.1% of wall time); of that 5 readings of CPU time,
+//             233 ns each; folding 142 µs; an empty scope shows 33.1 ns; collecting 70.8 µs; CUPTI
+//             itself 8.32 µs
 //   memory    12.5 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

@@ -126,65 +126,81 @@ int main() {
 }
 
 // Output:
-// kprof · 09_gpu_streams_and_threads · 137 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 78.6 GFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 32.6 ms, 23.9% of wall (run
+// kprof · 09_gpu_streams_and_threads · 50.2 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 214 GFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 26.9 ms, 53.6% of wall (run
 //   times summed 34.8 ms)
 // no work on device 1
+// roof of device 0: 3.35 TB/s
 //
-// Operators, sorted by device
+// Do first
+//   1  Transfer pinned takes 413 µs in most calls and 6.32 ms or more in one of a hundred. Look for
+//      what interrupts it: other threads, allocation, waiting for data. The same holds for 1 other.
+//      [S8]                                                                       at most 17.8 ms  12%
 //
-// operator    parameters           calls   device  dev share  kernels     self  TFLOP/s   GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    all 4: n=1048576       160  33.8 ms      97.1%        0   188 ms      n/a   39.7
-//               pinned                60  12.7 ms      36.4%        0   134 ms      n/a   39.7
-//               to=host pinned        60  12.7 ms      36.4%        0  15.7 ms      n/a   39.7
-//               to=host               20  4.22 ms      12.1%        0  5.75 ms      n/a   39.7
-//               (default)             20  4.22 ms      12.1%        0  32.6 ms      n/a   39.7
-// Polynomial  n=1048576 degree=64     80   994 µs       2.9%       80   248 µs   10.8    675
-// ────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       240  34.8 ms     100.0%            189 ms    0.309   57.9
-// in regions, outside operators              0 ns         0%            127 ms
+// Operators, sorted by lost
+//
+// operator    parameters           calls   device  dev share     self  TFLOP/s   GB/s  roof  bound
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Transfer    all 4: n=1048576       160  33.8 ms      97.2%  97.3 ms      n/a   39.7   n/a  n/a
+//               pinned                60  12.7 ms      36.5%  42.6 ms      n/a   39.7   n/a  n/a
+//               to=host pinned        60  12.7 ms      36.5%  24.9 ms      n/a   39.7   n/a  n/a
+//               to=host               20  4.22 ms      12.1%  7.84 ms      n/a   39.7   n/a  n/a
+//               (default)             20  4.22 ms      12.1%  22.0 ms      n/a   39.7   n/a  n/a
+// Polynomial  n=1048576 degree=64     80   967 µs       2.8%   201 µs   11.1    694     n/a  n/a
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                       240  34.8 ms     100.0%  97.5 ms    0.309   57.9   n/a
+// in regions, outside operators              0 ns         0%  47.1 ms
 //
 // n/a, no flops() declared: Transfer
-// first call far above the median: Transfer n=1048576 pinned (first 2.97 ms, then 483 µs) and 1 more
-// mean above 3 times the median, a few calls take most of the time: Transfer (2 of 4 rows)
-// not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
-// outside all scopes: 27.9 ms, 50.7% of 09_gpu_streams_ 23051 (wall 55.0 ms, in scopes 27.1 ms)
-// outside all scopes: 21.0 ms, 52.5% of 09_gpu_streams_ 23053 (wall 40.1 ms, in scopes 19.1 ms)
-// outside all scopes: 16.9 ms, 84.6% of 09_gpu_streams_ 23056 (wall 20.0 ms, in scopes 3.08 ms)
-// outside all scopes: 119 ms, 30.9% of 18 more threads (wall 386 ms, in scopes 267 ms)
+// n/a, the operator does not say what type it computes with: Polynomial
+// n/a, this machine's highest rate is not known: Transfer
+// first call far above the median: Transfer n=1048576 pinned (first 2.13 ms, then 413 µs)
+// not shown at width 100: kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
+// outside all scopes: 8.00 ms, 66.3% of 09_gpu_streams_ 9802 (wall 12.1 ms, in scopes 4.07 ms, off the
+//   CPU 6.82 ms)
+// outside all scopes: 7.48 ms, 68.1% of 09_gpu_streams_ 9801 (wall 11.0 ms, in scopes 3.50 ms, off the
+//   CPU 3.64 ms)
+// outside all scopes: 5.84 ms, 62.9% of 09_gpu_streams_ 9811 (wall 9.28 ms, in scopes 3.45 ms, off the
+//   CPU 5.77 ms)
+// outside all scopes: 53.3 ms, 28.5% of 18 more threads (wall 187 ms, in scopes 134 ms, off the CPU
+//   103 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 34.8 ms of
-//   device time, share is total, of 316 ms in all scopes
+//   device time, share is total, of 145 ms in all scopes
 //
-// scope                                          calls   device  dev share    total  TFLOP/s   GB/s
-// ─────────────────────────────────────────────────────────────────────────────────────────────────
-// batch                                              5  34.8 ms     100.0%   127 ms    0.309   57.9
-// ├─ Transfer(n=1048576 to=device pinned=true)      60  12.7 ms      36.4%   134 ms      n/a   39.7
-// ├─ Transfer(n=1048576 to=host pinned=true)        60  12.7 ms      36.4%  15.7 ms      n/a   39.7
-// ├─ Transfer(n=1048576 to=host pinned=false)       20  4.22 ms      12.1%  5.75 ms      n/a   39.7
-// ├─ Transfer(n=1048576 to=device pinned=false)     20  4.22 ms      12.1%  32.6 ms      n/a   39.7
-// └─ Polynomial(n=1048576 degree=64)                80   994 µs       2.9%   248 µs   10.8    675
+// scope                                  calls   device  dev share    total     self  TFLOP/s   GB/s
+// ──────────────────────────────────────────────────────────────────────────────────────────────────
+// batch                                      5  34.8 ms     100.0%  47.1 ms  47.1 ms    0.309   57.9
+// ├─ Transfer(n=1048576 pinned)             60  12.7 ms      36.5%  42.6 ms  42.6 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host pinned)     60  12.7 ms      36.5%  24.9 ms  24.9 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host)            20  4.22 ms      12.1%  7.84 ms  7.84 ms      n/a   39.7
+// ├─ Transfer(n=1048576)                    20  4.22 ms      12.1%  22.0 ms  22.0 ms      n/a   39.7
+// └─ Polynomial(n=1048576 degree=64)        80   967 µs       2.8%   201 µs   201 µs   11.1    694
+// ──────────────────────────────────────────────────────────────────────────────────────────────────
+// all scopes                               245  34.8 ms     100.0%   145 ms   145 ms    0.309   57.9
 //
-// not shown at width 100: self, FLOPs, share, mean
+// not shown at width 100: FLOPs, share, mean
 //
 // Kernels, sorted by total; share is of 34.8 ms of device time
 //
-// operator    parameters         region  kernel             calls   total  share     mean  tensor core
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  994 µs   2.9%  12.4 µs  unknown
+// operator    kernel             calls   total  share     mean  roof  bound  tensor core
+// ──────────────────────────────────────────────────────────────────────────────────────
+// Polynomial  polynomial_kernel     80  967 µs   2.8%  12.1 µs   n/a  n/a    unknown
+// ──────────────────────────────────────────────────────────────────────────────────────
+// all kernels                       80  967 µs   2.8%
 //
-// not shown at width 100: FLOPs, grid, block, bytes, registers, shared, min, max, device, stream
-// cut at width 100: parameters; whole with width=187, or KPROF='report(width=187)'
+// not shown at width 100: parameters, region, waves, FLOPs, occupancy, grid, block, bytes and 6 more
 //
 // Copies and memsets, sorted by total; share is of 34.8 ms of device time
 //
 // kind            from      to        device  calls     bytes    total  share  GB/s
 // ─────────────────────────────────────────────────────────────────────────────────
-// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.4%  19.9
-// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.4%  19.9
+// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.5%  19.9
+// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.5%  19.9
 // device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.1%  19.9
 // host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.1%  19.9
+// ─────────────────────────────────────────────────────────────────────────────────
+// all copies                                    160   640 MiB  33.8 ms  97.2%  19.9
 //
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -192,11 +208,12 @@ int main() {
 //   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
 //             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      81 calls that wait for a device, 138 ms of host time
+//   sync      81 calls that wait for a device, 34.1 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 245 scopes, 137 ms
-//   own cost  78.1 ns a scope, 19.1 µs in all (<0.1% of wall time, all threads summed); folding
-//             1.14 ms; an empty scope shows 20.0 ns; collecting 1.69 ms; CUPTI itself 731 ns
+//   timeline  all 245 scopes, 50.2 ms
+//   own cost  70.9 ns a scope, 69.8 µs in all (0.1% of wall time, all threads summed); of that
+//             224 readings of CPU time, 234 ns each; folding 1.68 ms; an empty scope shows 33.8 ns;
+//             collecting 2.24 ms; CUPTI itself 663 ns
 //   memory    13.6 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

@@ -125,56 +125,69 @@ int main() {
 }
 
 // Output:
-// kprof · 10_gpu_graph · 27.3 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.23 TFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 93.8% of wall
+// kprof · 10_gpu_graph · 27.5 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.22 TFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 93.1% of wall
 // no work on device 1
+// roof of device 0: 3.35 TB/s
 //
-// Operators, sorted by device
+// Do first
+//   1  linear_kernel of Linear I=1024 O=256 has 64 blocks for 132 multiprocessors. Use more and
+//      smaller blocks, split the reduction, or run it beside other work. [G3]     at most 5.83 ms  21%
+//   2  Copies to the device are 1,000 of 32.8 kB on average. Gather them into few large ones. [C3]
+//                                                                                 at most  419 µs   2%
 //
-// operator  parameters           calls   device            dev share  kernels     self  GFLOP/s   GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    all 2: T=32          2,002  22.5 ms  ████████      87.7%    2,000  27.2 µs    1,498  108
-//             I=1024 O=256       1,001  11.3 ms  ████          44.2%    1,000  9.08 µs    1,483  107
-//             I=256 O=1024 relu  1,001  11.1 ms  ████          43.5%    1,000  18.1 µs    1,513  109
-// Load      n=8192               1,001  3.15 ms  █▏            12.3%        0  37.2 µs      n/a   20.8
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                   3,003  25.6 ms               100.0%           64.4 µs    1,313   97.5
-// in regions, outside operators            0 ns                   0%           25.7 ms
+// Operators, sorted by lost
+//
+// operator  parameters           calls   device  dev share     self  GFLOP/s   GB/s  roof  bound
+// ──────────────────────────────────────────────────────────────────────────────────────────────
+// Linear    all 2: T=32          2,002  22.5 ms      87.7%  26.6 µs    1,498  108     n/a  n/a
+//             I=1024 O=256       1,001  11.3 ms      44.2%  7.96 µs    1,483  107     n/a  n/a
+//             I=256 O=1024 relu  1,001  11.1 ms      43.5%  18.6 µs    1,513  109     n/a  n/a
+// Load      n=8192               1,001  3.15 ms      12.3%  47.3 µs      n/a   20.8   n/a  n/a
+// ──────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                   3,003  25.6 ms     100.0%  73.9 µs    1,313   97.5   n/a
+// in regions, outside operators            0 ns         0%  25.7 ms
 //
 // n/a, no flops() declared: Load
-// not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
+// n/a, this machine's highest rate is not known: Linear, Load
+// not shown at width 100: kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 // outside any operator, by name: copy 3.12 µs (1)
-// outside all scopes: 1.44 ms, 5.3% of 10_gpu_graph 23292 (wall 27.2 ms, in scopes 25.8 ms)
+// outside all scopes: 1.58 ms, 5.8% of 10_gpu_graph 9863 (wall 27.4 ms, in scopes 25.8 ms, off the CPU
+//   24.3 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 25.6 ms of
 //   device time, share is total, of 25.8 ms in all scopes
 //
-// scope                                          calls   device  dev share    total  GFLOP/s   GB/s
-// ─────────────────────────────────────────────────────────────────────────────────────────────────
-// inference                                          1  25.6 ms     100.0%  25.7 ms    1,313   97.5
-// └─ graph                                       1,000  25.6 ms     100.0%     0 ns    1,313   97.5
-//    └─ network                                  1,000  25.6 ms     100.0%     0 ns    1,313   97.5
-//       ├─ Linear(T=32 I=1024 O=256 relu=false)  1,000  11.3 ms      44.2%     0 ns    1,483  107
-//       ├─ Linear(T=32 I=256 O=1024 relu=true)   1,000  11.1 ms      43.5%     0 ns    1,513  109
-//       └─ Load(n=8192)                          1,000  3.15 ms      12.3%     0 ns      n/a   20.8
-// network                                            1     0 ns         0%   108 µs      n/a    n/a
-// ├─ Load(n=8192)                                    1     0 ns         0%  37.2 µs      n/a    n/a
-// ├─ Linear(T=32 I=256 O=1024 relu=true)             1     0 ns         0%  18.1 µs      n/a    n/a
-// └─ Linear(T=32 I=1024 O=256 relu=false)            1     0 ns         0%  9.08 µs      n/a    n/a
+// scope                                    calls   device  dev share    total     self  GFLOP/s   GB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// inference                                    1  25.6 ms     100.0%  25.7 ms  25.7 ms    1,313   97.5
+// └─ graph                                 1,000  25.6 ms     100.0%     0 ns     0 ns    1,313   97.5
+//    └─ network                            1,000  25.6 ms     100.0%     0 ns     0 ns    1,313   97.5
+//       ├─ Linear(T=32 I=1024 O=256)       1,000  11.3 ms      44.2%     0 ns     0 ns    1,483  107
+//       ├─ Linear(T=32 I=256 O=1024 relu)  1,000  11.1 ms      43.5%     0 ns     0 ns    1,513  109
+//       └─ Load(n=8192)                    1,000  3.15 ms      12.3%     0 ns     0 ns      n/a   20.8
+// network                                      1     0 ns         0%   122 µs  47.9 µs      n/a    n/a
+// ├─ Load(n=8192)                              1     0 ns         0%  47.3 µs  47.3 µs      n/a    n/a
+// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  18.6 µs  18.6 µs      n/a    n/a
+// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  7.96 µs  7.96 µs      n/a    n/a
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// all scopes                               5,005  25.6 ms     100.0%  25.8 ms  25.8 ms    1,313    n/a
 //
-// not shown at width 100: self, FLOPs, share, mean
+// not shown at width 100: FLOPs, share, mean
 // outside all scopes: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 //
 // Kernels, sorted by total; share is of 25.6 ms of device time
 //
-// operator  parameters             region   kernel         calls    total  share     mean  tensor core
+// operator  parameters         kernel                calls    total  share     mean  roof  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    T=32 I=1024 O=256 re…  network  linear_kernel  1,000  11.3 ms  44.2%  11.3 µs  unknown
-// Linear    T=32 I=256 O=1024 re…  network  linear_kernel  1,000  11.1 ms  43.5%  11.1 µs  unknown
+// Linear    T=32 I=1024 O=256  linear_kernel         1,000  11.3 ms  44.2%  11.3 µs   n/a  unknown
+// Linear    … I=256 O=1024 …   linear_kernel         1,000  11.1 ms  43.5%  11.1 µs   n/a  unknown
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// all kernels                                        2,000  22.5 ms  87.7%
 //
-// not shown at width 100: FLOPs, grid, block, bytes, registers, shared, min, max, device, stream
-// cut at width 100: parameters; whole with width=189, or KPROF='report(width=189)'
+// not shown at width 100: bound, region, waves, FLOPs, occupancy, grid, block, bytes and 6 more
+// cut at width 100: parameters; whole with width=221, or KPROF='report(width=221)'
 //
 // Copies and memsets, sorted by total; share is of 25.6 ms of device time
 //
@@ -182,6 +195,8 @@ int main() {
 // ───────────────────────────────────────────────────────────────────────────────
 // host to device  pinned  device         0  1,000  31.3 MiB  3.15 ms  12.3%  10.4
 // device to host  device  pageable       0      1  32.0 KiB  3.12 µs  <0.1%  10.5
+// ───────────────────────────────────────────────────────────────────────────────
+// all copies                                1,001  31.3 MiB  3.15 ms  12.3%  10.4
 //
 // Completeness
 //   scopes    5 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -189,11 +204,12 @@ int main() {
 //   device    1,001 launches = 1,000 attributed + 1 outside any operator; 3,001 records of kernels,
 //             copies and memsets; none open, dropped, without timing, of unknown launch, lost,
 //             ignored, odd, merged, of foreign graphs or unaccounted
-//   sync      3 calls that wait for a device, 11.6 ms of host time
+//   sync      3 calls that wait for a device, 24.3 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 5 scopes, 27.3 ms
-//   own cost  77.9 ns a scope, 390 ns in all (<0.1% of wall time); folding 274 µs; an empty scope
-//             shows 20.0 ns; collecting 3.04 ms; CUPTI itself 270 ns
-//   memory    12.9 MiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, 0.16 ns off its calibration at most
+//   timeline  all 5 scopes, 27.5 ms
+//   own cost  72.3 ns a scope, 819 ns in all (<0.1% of wall time); of that 2 readings of CPU time,
+//             229 ns each; folding 185 µs; an empty scope shows 32.3 ns; collecting 2.13 ms; CUPTI
+//             itself 220 ns
+//   memory    13.0 MiB of 64.0 MiB
+//   clock     tsc, 0.385 ns a tick, 0.61 ns off its calibration at most
 //   version   kprof 0.1.0

@@ -193,54 +193,55 @@ int main(int argc, char** argv) {
   return last < first ? 0 : 1;
 }
 // Output:
-// kprof · 13_transformer_training · 1.60 s · 1 thread on 2 CPUs
+// kprof · 13_transformer_training · 505 ms · 1 thread on 2 CPUs · 3.00 GFLOP at 5.95 GFLOP/s
 //
 // Operators, sorted by self; all f32
 //
 // operator      parameters                pass    calls     self            share   median  GFLOP/s
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear        all 19: tokens=128                  268  1.45 s   ████████  90.4%  2.11 ms    1.95
-//                 128 → 512               wgrad      16   224 ms  █▎        14.0%  12.8 ms    1.20
-//                 512 → 128               wgrad      16   202 ms  █▏        12.6%  9.44 ms    1.33
-//                 128 → 384               wgrad      16   162 ms  ▉         10.1%  8.94 ms    1.24
-//                 512 → 128               dgrad      16   143 ms  ▊          8.9%  9.64 ms    1.88
-//                 128 → 384               dgrad      16   121 ms  ▋          7.5%  7.52 ms    1.67
-//                 128 → 512               dgrad      16   116 ms  ▋          7.2%  6.82 ms    2.32
-//                 128 → 1024              wgrad       4   108 ms  ▋          6.8%  22.7 ms    1.24
-//                 128 → 1024              dgrad       4  78.1 ms  ▍          4.9%  18.3 ms    1.72
-//                 128 → 512, bias         fprop      16  57.8 ms  ▍          3.6%  1.57 ms    4.67
-//                 512 → 128, bias         fprop      16  56.1 ms  ▎          3.5%  1.41 ms    4.79
-//                 128 → 128               wgrad      16  52.7 ms  ▎          3.3%  1.19 ms    1.27
-//                 128 → 128               dgrad      16  37.6 ms  ▎          2.3%   827 µs    1.78
-//                 128 → 1024              fprop       4  31.6 ms  ▏          2.0%  7.22 ms    4.25
-//                 128 → 384, bias         fprop      16  27.6 ms  ▏          1.7%   928 µs    7.31
-//                 128 → 128, bias         fprop      16  25.1 ms  ▏          1.6%   314 µs    2.68
-//                 128 → 384               bgrad      16  4.38 ms             0.3%  17.8 µs    0.180
-//                 … 3 more, each < 0.1%              48   680 µs            <0.1%
-// Sdpa          all 2: B=2 H=4 S=64 D=32             32  42.7 ms  ▎          2.7%   729 µs    2.36
-//                 causal stored P         bprop      16  28.4 ms  ▏          1.8%   890 µs    2.37
-//                 causal                  fprop      16  14.3 ms  ▏          0.9%   342 µs    2.34
-// AdamW         8 rows                    update    208  39.6 ms  ▎          2.5%  2.01 µs    1.51
-//                 65536                   update     32  25.4 ms  ▏          1.6%   273 µs    1.32
-//                 49152                   update     16  9.99 ms             0.6%   204 µs    1.26
-//                 131072                  update      4  2.68 ms             0.2%   641 µs    3.12
-//                 … 5 more, each < 0.1%             156  1.47 ms             0.1%
-// Gelu          all 2: 65536                         32  35.2 ms  ▎          2.2%   464 µs    0.060
-//                                         bprop      16  28.5 ms  ▏          1.8%   464 µs    0.037
-//                                         fprop      16  6.66 ms             0.4%   377 µs    0.157
-// LayerNorm     all 2: 128×128, no stats             72  17.7 ms  ▏          1.1%  77.7 µs    0.702
-//                                         bprop      36  15.6 ms  ▏          1.0%  88.0 µs    0.491
-//                                         fprop      36  2.04 ms             0.1%  53.2 µs    2.32
-// CrossEntropy  all 2: 128×1024                       8  5.64 ms             0.4%   609 µs    0.651
-//                                         fprop       4  3.58 ms             0.2%   852 µs    0.585
-//                                         bprop       4  2.05 ms             0.1%   451 µs    0.765
-// … 2 operators, each < 0.1%: Add, Embedding         72  1.12 ms             0.1%
+// Linear        all 19: tokens=128                  268   445 ms  ████████  88.2%   939 µs    6.34
+//                 128 → 512               dgrad      16  61.2 ms  █▏        12.1%  3.81 ms    4.39
+//                 128 → 512               wgrad      16  55.4 ms  █         11.0%  3.45 ms    4.85
+//                 512 → 128               dgrad      16  49.8 ms  ▉          9.9%  3.06 ms    5.39
+//                 512 → 128               wgrad      16  47.9 ms  ▉          9.5%  2.99 ms    5.61
+//                 128 → 384               dgrad      16  47.7 ms  ▉          9.5%  2.99 ms    4.22
+//                 128 → 384               wgrad      16  42.2 ms  ▊          8.4%  2.63 ms    4.77
+//                 128 → 1024              dgrad       4  30.2 ms  ▌          6.0%  7.41 ms    4.44
+//                 128 → 1024              wgrad       4  27.9 ms  ▌          5.5%  6.91 ms    4.82
+//                 512 → 128, bias         fprop      16  16.7 ms  ▎          3.3%  1.05 ms   16.1
+//                 128 → 128               dgrad      16  14.8 ms  ▎          2.9%   926 µs    4.53
+//                 128 → 512, bias         fprop      16  14.8 ms  ▎          2.9%   914 µs   18.2
+//                 128 → 128               wgrad      16  14.0 ms  ▎          2.8%   863 µs    4.81
+//                 128 → 384, bias         fprop      16  10.8 ms  ▎          2.1%   684 µs   18.7
+//                 128 → 1024              fprop       4  7.51 ms  ▏          1.5%  1.85 ms   17.9
+//                 128 → 128, bias         fprop      16  3.50 ms  ▏          0.7%   213 µs   19.2
+//                 … 4 more, each < 0.1%              64   794 µs             0.2%
+// Sdpa          all 2: B=2 H=4 S=64 D=32             32  19.4 ms  ▍          3.8%   438 µs    5.19
+//                 causal stored P         bprop      16  13.7 ms  ▎          2.7%   826 µs    4.90
+//                 causal                  fprop      16  5.68 ms  ▏          1.1%   336 µs    5.91
+// AdamW         8 rows                    update    208  14.6 ms  ▎          2.9%  1.76 µs    4.10
+//                 65536                   update     32  8.27 ms  ▏          1.6%   241 µs    4.06
+//                 49152                   update     16  2.94 ms             0.6%   180 µs    4.28
+//                 131072                  update      4  2.10 ms             0.4%   514 µs    3.99
+//                 16384                   update     16   956 µs             0.2%  59.5 µs    4.39
+//                 … 4 more, each < 0.1%             140   306 µs             0.1%
+// Gelu          all 2: 65536                         32  11.6 ms  ▎          2.3%   354 µs    0.181
+//                                         bprop      16  6.57 ms  ▏          1.3%   406 µs    0.160
+//                                         fprop      16  5.04 ms  ▏          1.0%   345 µs    0.208
+// LayerNorm     all 2: 128×128, no stats             72  5.16 ms  ▏          1.0%  73.6 µs    2.40
+//                                         bprop      36  3.15 ms             0.6%  79.2 µs    2.43
+//                                         fprop      36  2.01 ms             0.4%  45.1 µs    2.35
+// CrossEntropy  all 2: 128×1024                       8  3.90 ms  ▏          0.8%   310 µs    0.942
+//                                         fprop       4  2.69 ms             0.5%   660 µs    0.779
+//                                         bprop       4  1.21 ms             0.2%   295 µs    1.30
+// Embedding     all 2: 128×128, of 1024               8   654 µs             0.1%  79.2 µs    0.100
+//                 … 2 more, each < 0.1%               8   654 µs             0.1%
+// Add           128×128                   fprop      64   538 µs             0.1%  8.22 µs    1.95
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                                      692  1.59 s             99.2%
-// in regions, outside operators                          12.1 ms             0.8%
+// in operators                                      692   501 ms            99.3%             6.00
+// in regions, outside operators                          3.64 ms             0.7%
 //
-// mean above 3 times the median, a few calls take most of the time: Linear (2 of 16 rows) and 3 more
 // not shown at width 100: GB/s, mean, total, FLOP/B, max, min
 //
-// Complete: nothing was lost of 740 scopes; kprof 0.1.0 took 368 µs (<0.1% of wall time). More:
+// Complete: nothing was lost of 740 scopes; kprof 0.1.0 took 678 µs (0.1% of wall time). More:
 //   KPROF='report(tree,legend,details)'.

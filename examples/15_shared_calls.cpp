@@ -65,26 +65,34 @@ int main() {
 }
 
 // Output:
-// kprof · 15_shared_calls · 51.4 ms · 3 threads on 2 CPUs · 8.39 MFLOP at 163 MFLOP/s
+// kprof · 15_shared_calls · 61.8 ms · 3 threads on 2 CPUs · 8.39 MFLOP at 136 MFLOP/s
+//
+// Do first
+//   1  Scale n=1048576 waits for its longest part, which takes 125% of the mean part. Share the work
+//      more evenly: smaller pieces, handed out as threads come free. [H10]        at most 12.4 ms  12%
 //
 // Operators, sorted by self
 //
-// operator  parameters  calls     self             share    total   median     mean  GFLOP/s  GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  16.2 ms  ████████  100.0%  41.5 ms  4.27 ms  5.19 ms    0.202  1.62
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators              8  16.2 ms            100.0%                               0.202  1.62
+// operator  parameters  calls    self             share    cpu   median     mean  GFLOP/s  GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// Scale     n=1048576       8  104 ms  ████████  100.0%  88.8%  7.61 ms  7.64 ms    0.137  1.10
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// in operators              8  104 ms            100.0%                             0.137  1.10
 //
-// not shown at width 100: FLOP/B, max, min
-// outside all scopes: 45.7 ms, 89.2% of 15_shared_calls 24400 (wall 51.3 ms, in scopes 5.55 ms)
-// outside all scopes: 38.7 ms, 87.9% of 15_shared_calls 24402 (wall 44.1 ms, in scopes 5.33 ms)
-// outside all scopes: 33.5 ms, 86.3% of 15_shared_calls 24401 (wall 38.8 ms, in scopes 5.30 ms)
+// not shown at width 100: total, FLOP/B, max, min
+// off the CPU, waiting or for want of a CPU: Scale (11.6 ms of 104 ms)
+// outside all scopes: 27.4 ms, 44.6% of 15_shared_calls 9667 (wall 61.5 ms, in scopes 34.1 ms, off the
+//   CPU 26.9 ms)
+// outside all scopes: 26.7 ms, 43.4% of 15_shared_calls 9668 (wall 61.4 ms, in scopes 34.7 ms, off the
+//   CPU 30.3 ms)
+// outside all scopes: 23.5 ms, 40.3% of 15_shared_calls 9666 (wall 58.4 ms, in scopes 34.8 ms, off the
+//   CPU 23.3 ms)
 //
 // Calls that threads share; total is from the first begin to the last end
 //
 // operator  waiting  imbalance  threads    total
 // ──────────────────────────────────────────────
-// Scale      108 ms       1.03        3  41.5 ms
+// Scale     79.8 ms       1.25        3  61.2 ms
 //
-// Complete: nothing was lost of 24 scopes; kprof 0.1.0 took 51.6 µs (0.1% of wall time, all threads
+// Complete: nothing was lost of 24 scopes; kprof 0.1.0 took 162 µs (0.3% of wall time, all threads
 //   summed). More: KPROF='report(tree,legend,details)'.

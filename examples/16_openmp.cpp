@@ -37,25 +37,25 @@ int main() {
 }
 
 // Output:
-// kprof · 16_openmp · 24.5 ms · 2 threads on 2 CPUs · 21.0 MFLOP at 854 MFLOP/s
+// kprof · 16_openmp · 15.0 ms · 2 threads on 2 CPUs · 21.0 MFLOP at 1.40 GFLOP/s
 //
 // Operators, sorted by self
 //
-// operator  parameters  calls     self             share    total  median    mean  GFLOP/s  GB/s
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// Axpy      n=1048576      10  6.92 ms  ████████  100.0%  4.78 ms  292 µs  478 µs     4.39  26.3
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// in operators             10  6.92 ms            100.0%                              4.39  26.3
+// operator  parameters  calls     self             share    total   median     mean  GFLOP/s  GB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Axpy      n=1048576      10  27.9 ms  ████████  100.0%  14.7 ms  1.41 ms  1.47 ms     1.43  8.59
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators             10  27.9 ms            100.0%                                1.43  8.59
 //
 // not shown at width 100: FLOP/B, max, min
-// outside all scopes: 20.6 ms, 84.4% of 16_openmp 24383 (wall 24.5 ms, in scopes 3.81 ms)
-// outside all scopes: 20.4 ms, 86.8% of 16_openmp 24384 (wall 23.5 ms, in scopes 3.10 ms)
+// outside all scopes: 1.04 ms, 7.0% of 16_openmp 9710 (wall 14.8 ms, in scopes 13.8 ms)
+// outside all scopes: 553 µs, 3.8% of 16_openmp 9711 (wall 14.7 ms, in scopes 14.1 ms)
 //
 // Calls that threads share; total is from the first begin to the last end
 //
 // operator  waiting  imbalance  threads    total
 // ──────────────────────────────────────────────
-// Axpy      2.63 ms       1.11        2  4.78 ms
+// Axpy      1.41 ms       1.04        2  14.7 ms
 //
-// Complete: nothing was lost of 20 scopes; kprof 0.1.0 took 68.3 µs (0.3% of wall time, all threads
+// Complete: nothing was lost of 20 scopes; kprof 0.1.0 took 136 µs (0.9% of wall time, all threads
 //   summed). More: KPROF='report(tree,legend,details)'.

@@ -22,7 +22,8 @@ NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {
     *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B"),
     *("GFLOP/s", "TFLOP/s", "TB/s", "FLOPs", "each"),
-    *("dev total", "gap", "copies", "kernels", "roof", "bound", "lost", "waves", "occupancy"),
+    *("dev total", "gap", "copies", "kernels", "roof", "bound", "lost", "cpu"),
+    *("waves", "occupancy"),
 }
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
