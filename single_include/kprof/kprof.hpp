@@ -3198,6 +3198,98 @@ KPROF_DETAIL_END
 // load() reads a saved one, and every output is a function of one. Include it to walk a profile.
 // Times are nanoseconds. Text is as the program gave it: an output makes it safe to print.
 
+// <kprof/profile/ceilings.hpp>
+#ifndef KPROF_PROFILE_CEILINGS_HPP
+#define KPROF_PROFILE_CEILINGS_HPP
+
+// The rates that a machine reaches at most: what a program's rates are compared with. Plain values.
+// Included by profile.hpp, kprof/ceilings.hpp and the headers of machine/.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A highest rate, per second; 0 where it is not known.
+struct rate_ceiling {
+  double one_thread = 0;   ///< that one thread reaches while the others rest
+  double all_threads = 0;  ///< that cpu_ceilings::threads reach together
+  /// Another program disturbed every measurement: the true ceiling is this or higher.
+  bool is_lower_bound = false;
+};
+
+/// How fast a processor multiplies and adds numbers of a type. Each multiplication and each
+/// addition is an operation.
+struct arithmetic_ceiling {
+  dtype type = dtype::unknown;
+  std::string instructions;  ///< such as "AVX-512 FMA"; empty where a person gave the rate
+  rate_ceiling operations;
+};
+
+/// How fast a processor reaches data. Bytes are those that the program names: a store's line that
+/// has to be read first is not counted.
+struct memory_ceiling {
+  std::string level;        ///< "L1", "L2", "L3", "DRAM"
+  std::uint64_t bytes = 0;  ///< of the cache, for one CPU; 0 for DRAM
+  rate_ceiling read;        ///< bytes read
+  rate_ceiling triad;       ///< a[i] = b[i] + s c[i], the bytes of all three arrays
+};
+
+/// What the processors reach that a process may use.
+struct cpu_ceilings {
+  std::string model;          ///< as the system names the processor
+  std::uint32_t threads = 0;  ///< at a time: the affinity's CPUs, less where a quota allows less
+  double clock_hz = 0;        ///< of the core while one thread ran; 0: not known
+  std::vector<arithmetic_ceiling> arithmetic;  ///< one entry a type
+  std::vector<memory_ceiling> memory;          ///< from the first cache to DRAM
+  std::vector<std::string> notes;              ///< what could not be measured, and why
+};
+
+/// How fast a GPU multiplies and adds numbers of a type by its table: no kernel is faster.
+struct gpu_arithmetic_ceiling {
+  dtype type = dtype::unknown;
+  arithmetic_unit on = arithmetic_unit::unknown;
+  /// What tensor cores add products into, where that makes a difference; else unknown.
+  dtype sums = dtype::unknown;
+  double operations = 0;         ///< a second, with dense operands, at clock_hz
+  double sparse_operations = 0;  ///< with 2 of 4 operands zero; 0: there is no such form
+  double clock_hz = 0;           ///< lower than the device's for the tensor cores of some cards
+  std::string source;            ///< "vendor", "measured", "derived", "statement" or "by hand"
+};
+
+/// What a GPU reaches at most by its table. What is not known is left out.
+struct gpu_ceilings {
+  std::string device;  ///< its name
+  std::vector<gpu_arithmetic_ceiling> arithmetic;
+  double memory_bytes = 0;         ///< a second; 0: not known
+  double l2_bytes = 0;             ///< a second; 0: not known
+  double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
+  std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
+
+  /// Null where it is not known.
+  const gpu_arithmetic_ceiling* find(dtype type, arithmetic_unit on,
+                                     dtype sums = dtype::unknown) const noexcept {
+    for (const gpu_arithmetic_ceiling& a : arithmetic)
+      if (a.type == type && a.on == on && (sums == dtype::unknown || a.sums == sums)) return &a;
+    return nullptr;
+  }
+};
+
+/// What the machine of a run reaches. What is not known is empty or 0, and `notes` of the processor
+/// or the GPU say why.
+struct machine_ceilings {
+  cpu_ceilings cpu;
+  std::vector<gpu_ceilings> gpus;  ///< of device_profile::devices, in their order; or none
+  /// Where those of the processors come from, in words: "measured 2026-11-23"; empty where none are
+  /// known.
+  std::string source;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/ceilings.hpp>
+
 // <kprof/profile/device_profile.hpp>
 #ifndef KPROF_PROFILE_DEVICE_PROFILE_HPP
 #define KPROF_PROFILE_DEVICE_PROFILE_HPP
@@ -3267,7 +3359,7 @@ struct device_work {
 /// A device, as CUPTI describes it.
 struct device_info {
   std::uint32_t id = 0;    ///< CUDA's ordinal
-  bool described = false;  ///< false: no description came; the next seven are unknown then
+  bool described = false;  ///< false: no description came; the next eight are unknown then
   std::string name;
   std::uint32_t compute_major = 0;
   std::uint32_t compute_minor = 0;
@@ -3275,6 +3367,7 @@ struct device_info {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_per_s = 0;  ///< theoretical peak
   std::uint64_t clock_hz = 0;            ///< highest core clock
+  std::uint64_t l2_bytes = 0;            ///< of the L2 cache; 0: not known, a file lacks it
   double busy_ns = 0;  ///< while at least one kernel, copy or memset ran: the union of their times
   double sum_ns = 0;   ///< their times, summed
   /// False: records came too far out of order, and busy_ns is at least this.
@@ -4109,6 +4202,13 @@ struct scope_node {
   /// as no call has finished or a file lacks it.
   double first_ns = -1;
   double first_end_ns = -1;
+  /// Durations of the calls of which the thread's CPU time is known, summed: those with a reading
+  /// of it near their end and, no more than an eighth of the call away, before their begin. Long
+  /// ones have both, see clock_info::cpu_interval_ns.
+  double measured_ns = 0;
+  /// Of measured_ns, the time that the thread ran on no CPU, at least: it waited, or others ran in
+  /// its place. What is not known counts as time on the CPU.
+  double off_cpu_ns = 0;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
@@ -4125,6 +4225,9 @@ struct thread_info {
   /// lacks it.
   double wall_ns = 0;
   double in_scopes_ns = 0;  ///< of that, the time in scopes, open ones too
+  /// From the thread's first reading of its CPU time to its last one; of several, summed.
+  double measured_ns = 0;
+  double off_cpu_ns = 0;  ///< of that, the time that it ran on no CPU
 };
 
 /// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
@@ -4143,6 +4246,9 @@ struct clock_info {
   double residual_ns = 0;
   /// The session's start in CLOCK_REALTIME, the clock of CUPTI's records.
   std::uint64_t start_realtime_ns = 0;
+  /// A thread reads its CPU time (CLOCK_THREAD_CPUTIME_ID) no more often than that; 0: the system
+  /// does not tell it; negative: not known, a file lacks it.
+  double cpu_interval_ns = -1;
 
   double to_ns(std::int64_t ticks) const noexcept {
     return static_cast<double>(ticks) * ns_per_tick;
@@ -4175,8 +4281,8 @@ struct completeness {
   /// Parts of such calls that have no place: their number is not below the number of parts, or
   /// there are more than 65,536. They belong to no call.
   std::uint64_t impossible_parts = 0;
-  /// Calls that threads share whose times are not known: some of their parts came more than 8192
-  /// calls later than others.
+  /// Calls that threads share whose times are not known: some of their parts came later than others
+  /// by more calls than there is memory to keep the times of.
   std::uint64_t unjoined_calls = 0;
   std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
   double timeline_ns = 0;         ///< length of the timeline up to the snapshot
@@ -4186,9 +4292,12 @@ struct completeness {
 struct own_cost {
   double scope_ns = 0;        ///< one scope: what it costs the thread
   double empty_scope_ns = 0;  ///< what an empty scope shows as its duration
-  double recording_ns = 0;    ///< scope_ns times the scopes finished or open
-  double folding_ns = 0;      ///< time spent folding logs into totals
-  std::uint64_t memory = 0;   ///< bytes held now
+  /// scope_ns times the scopes finished or open, and cpu_reading_ns times the readings
+  double recording_ns = 0;
+  double cpu_reading_ns = 0;       ///< a thread's reading of its CPU time: what it costs
+  std::uint64_t cpu_readings = 0;  ///< how many there have been
+  double folding_ns = 0;           ///< time spent folding logs into totals
+  std::uint64_t memory = 0;        ///< bytes held now
   std::uint64_t memory_limit = 0;
 };
 
@@ -4205,6 +4314,7 @@ struct profile {
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
   device_profile device;                 ///< what the GPU did
+  machine_ceilings machine;              ///< what the processors and GPUs reach at most
   clock_info clock;
   completeness complete;
   own_cost cost;
@@ -4760,7 +4870,8 @@ struct report_options {
   int width = 0;
   std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
   /// A column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall. Empty:
-  /// "device" where the run has work on a device, else "self".
+  /// "lost" where the machine's ceilings are known, else "device" where the run has work on a
+  /// device, else "self".
   std::string sort{};
   /// What the calls of a row have in common; a key that names no field of the run's operators is
   /// left out, which the report says.
@@ -4775,6 +4886,9 @@ struct report_options {
   std::vector<std::string> columns{};
   bool all_parameters = false;  ///< show every field of a row, also where it is the default
   bool table = true;            ///< show the operator table
+  /// What to do first, above the table: "off" for none, "all" for all that the rules find, "-G9"
+  /// without a rule's. Empty: the five pieces of advice that save most.
+  std::vector<std::string> advice{};
   /// Show the call tree. No value: where it says more than the operators, since their table is not
   /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
   std::optional<bool> tree{};
@@ -4788,6 +4902,7 @@ struct report_options {
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;
+  bool roofline = false;    ///< draw the rows under the roofs of the machine
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
   /// Bold, dim and coloured lines, by the escape sequences of terminals. Unset: where the report
@@ -5118,6 +5233,11 @@ struct settings {
   /// Bytes for logs and totals of the whole process; 1 MiB or more.
   std::size_t memory = std::size_t{64} * 1024 * 1024;
   clock_choice clock = clock_choice::automatic;
+  /// What the machine reaches: "auto", "cache", "measure", "off", or a file, see docs/ceilings.md.
+  std::string ceilings = "auto";
+  /// Ceilings that the program knows. Each that is above 0 is right, whatever was measured; GPUs
+  /// are found by their names.
+  machine_ceilings machine{};
   bool signals = true;      ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
   report_options report{};  ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;
@@ -5157,6 +5277,7 @@ struct owner_functions {
   void (*pause)();
   void (*resume)();
   profile (*snapshot)(bool timeline);
+  void (*add_ceilings)(profile& of_report);
   report_options (*report_settings)();
   void (*reported)(const profile& run);
   bool (*is_stream)(int descriptor, bool for_program) noexcept;  // a stream_test
@@ -5202,15 +5323,17 @@ KPROF_DETAIL_SHARED(status, KPROF_DETAIL_AT(message))
 KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top),
                     KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(fold),
                     KPROF_DETAIL_AT(filter), KPROF_DETAIL_AT(columns),
-                    KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
-                    KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
+                    KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(advice),
+                    KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree), KPROF_DETAIL_AT(order),
+                    KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(roofline),
                     KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
                     KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
                     KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock),
-                    KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+                    KPROF_DETAIL_AT(ceilings), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(signals),
+                    KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
 KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
 KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
@@ -5239,15 +5362,18 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
-                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(measured_ns),
+                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(durations),
                     KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
-                    KPROF_DETAIL_AT(in_scopes_ns))
+                    KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
+                    KPROF_DETAIL_AT(off_cpu_ns))
 KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(duration))
 KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
-                    KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns))
+                    KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns),
+                    KPROF_DETAIL_AT(cpu_interval_ns))
 KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(never_closed), KPROF_DETAIL_AT(dropped),
                     KPROF_DETAIL_AT(dropped_inside), KPROF_DETAIL_AT(closed_by_parent),
@@ -5257,7 +5383,8 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
                     KPROF_DETAIL_AT(unjoined_calls), KPROF_DETAIL_AT(in_timeline),
                     KPROF_DETAIL_AT(timeline_ns))
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
-                    KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(folding_ns),
+                    KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(cpu_reading_ns),
+                    KPROF_DETAIL_AT(cpu_readings), KPROF_DETAIL_AT(folding_ns),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
 KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),
@@ -5272,8 +5399,8 @@ KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described)
                     KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
                     KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),
                     KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(memory_bytes_per_s),
-                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(sum_ns),
-                    KPROF_DETAIL_AT(busy_is_exact))
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(l2_bytes), KPROF_DETAIL_AT(busy_ns),
+                    KPROF_DETAIL_AT(sum_ns), KPROF_DETAIL_AT(busy_is_exact))
 KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL_AT(attributed),
                     KPROF_DETAIL_AT(outside), KPROF_DETAIL_AT(open), KPROF_DETAIL_AT(unknown),
                     KPROF_DETAIL_AT(records), KPROF_DETAIL_AT(launches_lost),
@@ -5286,17 +5413,35 @@ KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL
 KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
                     KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
+KPROF_DETAIL_SHARED(rate_ceiling, KPROF_DETAIL_AT(one_thread), KPROF_DETAIL_AT(all_threads),
+                    KPROF_DETAIL_AT(is_lower_bound))
+KPROF_DETAIL_SHARED(arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(instructions),
+                    KPROF_DETAIL_AT(operations))
+KPROF_DETAIL_SHARED(memory_ceiling, KPROF_DETAIL_AT(level), KPROF_DETAIL_AT(bytes),
+                    KPROF_DETAIL_AT(read), KPROF_DETAIL_AT(triad))
+KPROF_DETAIL_SHARED(cpu_ceilings, KPROF_DETAIL_AT(model), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(arithmetic), KPROF_DETAIL_AT(memory),
+                    KPROF_DETAIL_AT(notes))
+KPROF_DETAIL_SHARED(gpu_arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
+                    KPROF_DETAIL_AT(sums), KPROF_DETAIL_AT(operations),
+                    KPROF_DETAIL_AT(sparse_operations), KPROF_DETAIL_AT(clock_hz),
+                    KPROF_DETAIL_AT(source))
+KPROF_DETAIL_SHARED(gpu_ceilings, KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(arithmetic),
+                    KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(l2_bytes),
+                    KPROF_DETAIL_AT(shared_bytes), KPROF_DETAIL_AT(notes))
+KPROF_DETAIL_SHARED(machine_ceilings, KPROF_DETAIL_AT(cpu), KPROF_DETAIL_AT(gpus),
+                    KPROF_DETAIL_AT(source))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
-                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
-                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock),
+                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
 KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
                     KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
                     KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
-                    KPROF_DETAIL_AT(report_settings), KPROF_DETAIL_AT(reported),
-                    KPROF_DETAIL_AT(is_stream))
+                    KPROF_DETAIL_AT(add_ceilings), KPROF_DETAIL_AT(report_settings),
+                    KPROF_DETAIL_AT(reported), KPROF_DETAIL_AT(is_stream))
 #undef KPROF_DETAIL_SHARED
 #undef KPROF_DETAIL_AT
 
@@ -5335,7 +5480,9 @@ using all_shared_structs =
                    enumerator_name, operator_field, operator_info, parameter_values, histogram,
                    work_per_call, shared_part, scope_node, thread_info, timeline_scope, clock_info,
                    completeness, own_cost, device_work, device_info, device_completeness,
-                   device_profile, profile, owner_functions>;
+                   device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
+                   gpu_arithmetic_ceiling, gpu_ceilings, machine_ceilings, profile,
+                   owner_functions>;
 inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
 #if !KPROF_SESSION_ELSEWHERE
 static_assert(all_shared_structs::are_complete(),
@@ -5814,8 +5961,7 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_FORMAT_HPP
 #define KPROF_REPORT_TEXT_FORMAT_HPP
 
-// Numbers as a terminal can show them, and with them foreign text (printable.hpp). Included by the
-// text reports. Pure; no locale: what a program sets with setlocale() changes nothing.
+// Numbers and foreign text as a terminal can show them. Included by the text reports.
 
 // <kprof/model/names.hpp>
 #ifndef KPROF_MODEL_NAMES_HPP
@@ -5862,6 +6008,13 @@ inline pass_kind pass_of_name(std::string_view name) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/names.hpp>
+
+// <kprof/model/number_text.hpp>
+#ifndef KPROF_MODEL_NUMBER_TEXT_HPP
+#define KPROF_MODEL_NUMBER_TEXT_HPP
+
+// Numbers as people read them. Included by the texts of the model and of the reports. Pure; no
+// locale: what a program sets with setlocale() changes nothing.
 
 #include <cmath>
 #include <cstddef>
@@ -5969,6 +6122,8 @@ inline std::string format_share(double share) {
 }  // namespace detail
 KPROF_DETAIL_END
 
+#endif  // <kprof/model/number_text.hpp>
+
 #endif  // <kprof/report/text/format.hpp>
 
 #include <string>
@@ -6023,12 +6178,231 @@ KPROF_DETAIL_END
 // The plan of a text report: its options, checked, and the sums that its sections share. Included
 // by the sections.
 
+// <kprof/model/advice/advise.hpp>
+#ifndef KPROF_MODEL_ADVICE_ADVISE_HPP
+#define KPROF_MODEL_ADVICE_ADVISE_HPP
+
+// Asks the rules of advice, and ranks what they say. Included by kprof/advice.hpp. Pure.
+
+// <kprof/model/advice/catalogue.hpp>
+#ifndef KPROF_MODEL_ADVICE_CATALOGUE_HPP
+#define KPROF_MODEL_ADVICE_CATALOGUE_HPP
+
+// The table of kprof's rules of advice. Their order decides which of several speaks about a cause:
+// what names the reason comes before what only names the loss. Included by advise.hpp.
+
+// <kprof/model/advice/copies.hpp>
+#ifndef KPROF_MODEL_ADVICE_COPIES_HPP
+#define KPROF_MODEL_ADVICE_COPIES_HPP
+
+// Rules of advice about copies and memsets. Included by catalogue.hpp. Pure.
+
+// <kprof/model/advice/facts.hpp>
+#ifndef KPROF_MODEL_ADVICE_FACTS_HPP
+#define KPROF_MODEL_ADVICE_FACTS_HPP
+
+// Makes what the rules of advice look at, and says where a row or a kernel is. Included by
+// advise.hpp. Pure; linear in the profile, sorting aside.
+
+// <kprof/model/advice/rule.hpp>
+#ifndef KPROF_MODEL_ADVICE_RULE_HPP
+#define KPROF_MODEL_ADVICE_RULE_HPP
+
+// What a piece of advice is, and a rule that gives it. Included by kprof/advice.hpp and by the
+// rules. Pure.
+
+// <kprof/model/copy_table.hpp>
+#ifndef KPROF_MODEL_COPY_TABLE_HPP
+#define KPROF_MODEL_COPY_TABLE_HPP
+
+// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
+// linear in device_profile::work.
+
 // <kprof/model/device_sums.hpp>
 #ifndef KPROF_MODEL_DEVICE_SUMS_HPP
 #define KPROF_MODEL_DEVICE_SUMS_HPP
 
 // The device's work added up over the scopes that launched it, and what was launched in no
 // operator. Included by the summaries. Pure; linear in profile::nodes and device_profile::work.
+
+// <kprof/machine/residency.hpp>
+#ifndef KPROF_MACHINE_RESIDENCY_HPP
+#define KPROF_MACHINE_RESIDENCY_HPP
+
+// How many blocks of a kernel a multiprocessor holds: the rules of NVIDIA's cuda_occupancy.h
+// without its header. Limits: CUDA C++ Programming Guide, technical specifications by compute
+// capability. Included by kprof/ceilings.hpp. Pure.
+
+// <kprof/profile/occupancy.hpp>
+#ifndef KPROF_PROFILE_OCCUPANCY_HPP
+#define KPROF_PROFILE_OCCUPANCY_HPP
+
+// How a kernel's blocks fill a GPU. Plain values. Included by kprof/ceilings.hpp and by
+// machine/residency.hpp.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// How many blocks of a kernel run on a multiprocessor at a time, by its registers, its shared
+/// memory and its threads: the theoretical occupancy.
+struct kernel_occupancy {
+  /// Null, or why the rest is not known.
+  const char* unknown = nullptr;
+  std::uint32_t blocks = 0;  ///< on a multiprocessor; 0: the kernel could not be launched
+  std::uint32_t warps = 0;   ///< of these blocks
+  double share = 0;          ///< of the warps that a multiprocessor holds, 0 to 1
+  // What allows no more blocks; several may do so alike.
+  bool limited_by_warps = false;
+  bool limited_by_registers = false;
+  bool limited_by_shared_memory = false;
+  bool limited_by_blocks = false;
+  /// How often the whole GPU is filled: blocks of the grid by those that run at a time.
+  double waves = 0;
+  /// The share of the time in which multiprocessors are idle since the last wave is not full, where
+  /// all blocks take the same time: 1 - waves / ceil(waves).
+  double tail_share = 0;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/occupancy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Limits of a multiprocessor. All have 65,536 registers, at most 255 for a thread, in four parts.
+struct residency_limits {
+  std::uint32_t compute;  // major * 10 + minor
+  std::uint32_t warps;
+  std::uint32_t blocks;
+  std::uint32_t shared_bytes;
+  std::uint32_t shared_bytes_of_block;  // at most, where the program asks for it
+  std::uint32_t reserved_bytes;         // of each block, for the system
+  std::uint32_t shared_step;
+};
+
+namespace residency {
+
+inline constexpr std::uint32_t kib = 1024;
+inline constexpr residency_limits multiprocessors[] = {
+    {70, 64, 32, 96 * kib, 96 * kib, 0, 256},      {72, 64, 32, 96 * kib, 96 * kib, 0, 256},
+    {75, 32, 16, 64 * kib, 64 * kib, 0, 256},      {80, 64, 32, 164 * kib, 163 * kib, kib, 128},
+    {86, 48, 16, 100 * kib, 99 * kib, kib, 128},   {87, 48, 16, 164 * kib, 163 * kib, kib, 128},
+    {89, 48, 24, 100 * kib, 99 * kib, kib, 128},   {90, 64, 32, 228 * kib, 227 * kib, kib, 128},
+    {100, 64, 32, 228 * kib, 227 * kib, kib, 128}, {103, 64, 32, 228 * kib, 227 * kib, kib, 128},
+    {110, 48, 24, 228 * kib, 227 * kib, kib, 128}, {120, 48, 24, 100 * kib, 99 * kib, kib, 128},
+    {121, 48, 24, 100 * kib, 99 * kib, kib, 128},
+};
+
+}  // namespace residency
+
+/// Null where they are not known.
+constexpr const residency_limits* find_limits(std::uint32_t compute_major,
+                                              std::uint32_t compute_minor) {
+  std::uint32_t compute = compute_major * 10 + compute_minor;
+  if (compute == 101) compute = 110;  // the name that it had before
+  for (const residency_limits& l : residency::multiprocessors)
+    if (l.compute == compute && compute_minor < 10) return &l;
+  return nullptr;
+}
+
+/// What a block takes. Bytes are those of static and dynamic shared memory.
+struct block_needs {
+  std::uint32_t threads = 0;
+  std::uint32_t registers = 0;  // of a thread
+  std::uint64_t shared_bytes = 0;
+};
+
+/// Blocks that each resource allows; `none` where it sets no limit.
+struct allowed_blocks {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t by_warps = 0, by_registers = none, by_shared_memory = none, by_blocks = 0;
+
+  constexpr std::uint32_t least() const {
+    return std::min(std::min(by_warps, by_registers), std::min(by_shared_memory, by_blocks));
+  }
+};
+
+constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_needs& block) {
+  constexpr std::uint32_t warp = 32, most_threads = 1024, registers = 65'536, parts = 4;
+  constexpr std::uint32_t most_registers = 256;  // NVIDIA's own check, though 255 is the most
+  const std::uint32_t warps = (block.threads + warp - 1) / warp;
+  allowed_blocks allowed;
+  allowed.by_blocks = sm.blocks;
+  if (block.threads == 0 || block.threads > most_threads) return allowed;
+  allowed.by_warps = sm.warps / warps;
+  // Registers are given to whole warps in steps, and each part of the multiprocessor has a fourth.
+  const auto of_warp =
+      static_cast<std::uint32_t>(rounded_up(std::uint64_t{block.registers} * warp, most_registers));
+  if (block.registers > most_registers || of_warp * rounded_up(warps, parts) > registers)
+    allowed.by_registers = 0;
+  else if (of_warp > 0) allowed.by_registers = registers / parts / of_warp * parts / warps;
+  const std::uint64_t shared = rounded_up(block.shared_bytes + sm.reserved_bytes, sm.shared_step);
+  if (shared > sm.shared_bytes_of_block + sm.reserved_bytes) allowed.by_shared_memory = 0;
+  else if (shared > 0)
+    allowed.by_shared_memory = static_cast<std::uint32_t>(sm.shared_bytes / shared);
+  return allowed;
+}
+
+constexpr const char* why_unknown(const device_info& device, const block_needs& block) {
+  if (!device.described) return "CUPTI did not describe the device";
+  if (find_limits(device.compute_major, device.compute_minor) == nullptr)
+    return "kprof does not know the limits of the device's architecture";
+  if (device.multiprocessors == 0) return "CUPTI gives no multiprocessors";
+  if (block.threads == 0) return "CUPTI gives no block";
+  return nullptr;
+}
+
+inline kernel_occupancy occupancy_of(const device_info& device, const block_needs& block,
+                                     double blocks_of_grid) {
+  kernel_occupancy found;
+  found.unknown = why_unknown(device, block);
+  if (found.unknown != nullptr) return found;
+  const residency_limits& sm = *find_limits(device.compute_major, device.compute_minor);
+  const allowed_blocks allowed = blocks_allowed(sm, block);
+  found.blocks = allowed.least();
+  found.limited_by_warps = allowed.by_warps == found.blocks;
+  found.limited_by_registers = allowed.by_registers == found.blocks;
+  found.limited_by_shared_memory = allowed.by_shared_memory == found.blocks;
+  found.limited_by_blocks = allowed.by_blocks == found.blocks;
+  if (found.blocks == 0) return found;
+  found.warps = found.blocks * ((block.threads + 31) / 32);
+  found.share = static_cast<double>(found.warps) / sm.warps;
+  found.waves = blocks_of_grid / (static_cast<double>(device.multiprocessors) * found.blocks);
+  if (found.waves > 0) found.tail_share = 1 - found.waves / std::ceil(found.waves);
+  return found;
+}
+
+}  // namespace detail
+
+/// The theoretical occupancy of a kernel on a device, from what CUPTI recorded of its launch. The
+/// driver may give a multiprocessor less shared memory than it has; then fewer blocks fit.
+[[gnu::cold]] inline kernel_occupancy occupancy_of(const device_info& device,
+                                                   const device_work& kernel) {
+  const auto product = [](const std::uint32_t(&of)[3]) {
+    return static_cast<double>(of[0]) * of[1] * of[2];
+  };
+  const double threads = product(kernel.block);
+  return detail::occupancy_of(
+      device,
+      {threads > 1e6 ? 1'000'000U : static_cast<std::uint32_t>(threads), kernel.registers,
+       std::uint64_t{kernel.static_shared} + kernel.dynamic_shared},
+      product(kernel.grid));
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/residency.hpp>
 
 // <kprof/model/kernel_name.hpp>
 #ifndef KPROF_MODEL_KERNEL_NAME_HPP
@@ -6351,6 +6725,8 @@ enum class absence : std::uint8_t {
   not_noted,        ///< the profile does not have it: a program with an older kprof saved it
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
+  too_short,        ///< no call was long enough for its CPU time to be known
+  no_cpu_time,      ///< the system does not tell CPU times
   not_shared,       ///< no call is shared by several threads
   not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
@@ -6363,6 +6739,9 @@ enum class absence : std::uint8_t {
   merged,           ///< kprof had no memory to keep the calls' parameters
   invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
   no_bytes,     ///< bytes() is not declared
+  no_type,      ///< the operator does not say the type that it computes with
+  no_ceiling,   ///< the highest rate of the machine is not known
+  impossible,   ///< a rate is above all that the machine can reach
   no_flops,     ///< flops() is not declared
   no_operator,  ///< there is no operator whose formula would say
 };
@@ -6373,6 +6752,41 @@ struct figure {
   absence why = absence::none;
   constexpr bool known() const noexcept { return why == absence::none; }
 };
+
+/// Why a number is not known, in a few words.
+inline const char* explain(absence why) noexcept {
+  switch (why) {
+    case absence::no_calls: return "no call has finished";
+    case absence::graphs_only:
+      return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_noted: return "not in the file: an older kprof saved it";
+    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
+    case absence::not_joined: return "parts of shared calls came too many calls later than others";
+    case absence::no_launch: return "no launch of its own was seen";
+    case absence::not_all_records:
+      return "not all records of the work on the device have come: it had not ended, or could not "
+             "be waited for";
+    case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::lost: return "launches could not be noted, for want of memory";
+    case absence::dropped: return "records of work on the device were dropped";
+    case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_operator: return "outside any operator";
+    case absence::too_short: return "no call was long enough for its CPU time to be known";
+    case absence::no_cpu_time: return "the system does not tell the CPU time of threads";
+    case absence::no_time: return "took less than the clock can see";
+    case absence::zero_bytes: return "bytes() is 0";
+    case absence::merged: return "parameters not kept, for want of memory";
+    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
+    case absence::no_bytes: return "no bytes() declared";
+    case absence::no_flops: return "no flops() declared";
+    case absence::no_type: return "the operator does not say what type it computes with";
+    case absence::no_ceiling: return "this machine's highest rate is not known";
+    case absence::impossible: return "faster than this machine can be";
+    case absence::none: break;
+  }
+  return "known";
+}
 
 namespace detail {
 
@@ -6707,6 +7121,7 @@ struct device_sum {
   std::uint64_t unrecorded = 0;  ///< launches of which not all records have come
   double ns = 0;                 ///< run times, summed: concurrent runs count each
   double gap_ns = 0;             ///< from launch to start, summed over `gaps`
+  double small_grid_ns = 0;      ///< of ns, that of kernels whose blocks do not fill their device
 
   std::uint64_t runs() const noexcept { return kernels + copies; }
   void add(const device_sum& more) noexcept {
@@ -6718,6 +7133,7 @@ struct device_sum {
     unrecorded += more.unrecorded;
     ns += more.ns;
     gap_ns += more.gap_ns;
+    small_grid_ns += more.small_grid_ns;
   }
   void add(const device_work& w) noexcept {
     (w.task == device_task::kernel ? kernels : copies) += w.calls;
@@ -6767,6 +7183,17 @@ inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   return c.launches_lost > c.launches / 1000 ? absence::lost : absence::none;
 }
 
+/// Whether the blocks of a kernel do not fill its device once.
+inline bool has_small_grid(const profile& p, const device_work& w) {
+  if (w.task != device_task::kernel) return false;
+  for (const device_info& d : p.device.devices)
+    if (d.id == w.device) {
+      const kernel_occupancy filled = occupancy_of(d, w);
+      return filled.unknown == nullptr && filled.waves > 0 && filled.waves < 1;
+    }
+  return false;
+}
+
 /// By node: what was launched right in it, and that with all below it. Both are empty where no work
 /// was launched at all. What is not known of a graph is not known of any scope in it.
 struct device_sums {
@@ -6782,6 +7209,7 @@ struct device_sums {
       const std::uint32_t node = scope_of(p, w);
       if (node == scope_node::none) continue;
       own[node].add(w);
+      if (has_small_grid(p, w)) own[node].small_grid_ns += not_negative(w.total_ns);
       if (graphs[node] != scope_node::none) own[node].in_graphs += w.calls;
     }
     whole = own;
@@ -6869,34 +7297,83 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/device_sums.hpp>
 
-// <kprof/report/text/columns.hpp>
-#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
-#define KPROF_REPORT_TEXT_COLUMNS_HPP
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
-// The columns of the operator table: which metrics and dimensions, in what order, and how their
-// cells are written and sorted. Included by the text report. A column is one line of the table
-// below.
+KPROF_DETAIL_BEGIN
 
-// <kprof/model/metrics.hpp>
-#ifndef KPROF_MODEL_METRICS_HPP
-#define KPROF_MODEL_METRICS_HPP
+/// Copies of one kind between the same kinds of memory, or memsets, of one device.
+struct copy_row {
+  device_task task = device_task::copy;  ///< copy or set
+  copy_direction direction = copy_direction::unknown;
+  memory_place from = memory_place::unknown;
+  memory_place to = memory_place::unknown;
+  bool merged = false;  ///< of differing kinds, kept together for want of memory
+  std::uint32_t device = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;  ///< of these, those without timing
+  std::uint64_t bytes = 0;
+  double total_ns = 0;   ///< summed: concurrent copies count each
+  double share = 0;      ///< of the time of all work of the devices; 0 to 1
+  figure bytes_per_s{};  ///< bytes over total_ns
+};
 
-// The numbers of an operator row, a line each: what reports, files and pages print is declared here
-// once. Included by the outputs. Pure.
+/// The copies and memsets for which keep(const device_work&) returns true, most time first.
+template <class Keep>
+std::vector<copy_row> copy_table(const profile& p, Keep keep) {
+  detail::key_numbers numbers(0);
+  std::vector<copy_row> table;
+  for (const device_work& w : p.device.work) {
+    if (w.task == device_task::kernel || !keep(w)) continue;
+    const bool copy = w.task == device_task::copy;
+    const auto [number, is_new] = numbers.of(
+        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
+          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
+          w.merged ? 1U : 0U}});
+    if (is_new)
+      table.push_back({.task = w.task,
+                       .direction = w.direction,
+                       .from = copy ? w.from : memory_place::unknown,
+                       .to = w.to,
+                       .merged = w.merged,
+                       .device = w.device});
+    copy_row& row = table[number];
+    row.calls += w.calls;
+    row.untimed += std::min(w.untimed, w.calls);
+    row.bytes += w.bytes;
+    row.total_ns += detail::not_negative(w.total_ns);
+  }
+  const double all = detail::all_device_work(p).ns;
+  for (copy_row& row : table) {
+    row.share = detail::share_of(row.total_ns, all);
+    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
+    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
+                                    absence::no_time);
+  }
+  detail::sort_table(table,
+                     [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  return table;
+}
 
-// <kprof/model/operator_row.hpp>
-#ifndef KPROF_MODEL_OPERATOR_ROW_HPP
-#define KPROF_MODEL_OPERATOR_ROW_HPP
+/// All copies and memsets.
+///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
+inline std::vector<copy_row> copy_table(const profile& p) {
+  return copy_table(p, [](const device_work&) { return true; });
+}
 
-// A row of the operator table, and how the nodes of a profile are summed into it. Included by
-// summary.hpp. Pure.
+KPROF_DETAIL_END
 
-// <kprof/model/row_values.hpp>
-#ifndef KPROF_MODEL_ROW_VALUES_HPP
-#define KPROF_MODEL_ROW_VALUES_HPP
+#endif  // <kprof/model/copy_table.hpp>
 
-// What the calls of a row have in common: for each key of a grouping a number by node, which makes
-// the rows, and a value of the row. Included by the tables. Pure.
+// <kprof/model/kernel_table.hpp>
+#ifndef KPROF_MODEL_KERNEL_TABLE_HPP
+#define KPROF_MODEL_KERNEL_TABLE_HPP
+
+// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
+// to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
+// profile::nodes and device_profile::work, sorting aside.
 
 // <kprof/model/launch_places.hpp>
 #ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
@@ -7078,6 +7555,515 @@ class launch_places {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/launch_places.hpp>
+
+// <kprof/model/roofline.hpp>
+#ifndef KPROF_MODEL_ROOFLINE_HPP
+#define KPROF_MODEL_ROOFLINE_HPP
+
+// How long the work of a call takes at least on the machine of the profile: the roofline. Included
+// by the summaries. Pure. The least time is the larger of FLOPs / highest rate of their type and
+// bytes / bandwidth; where bytes run faster than memory can and fit a cache, the cache's bandwidth.
+
+// <kprof/model/ceiling_rates.hpp>
+#ifndef KPROF_MODEL_CEILING_RATES_HPP
+#define KPROF_MODEL_CEILING_RATES_HPP
+
+// Which of a machine's ceilings holds for threads and types. Included by roofline.hpp. Pure.
+
+#include <algorithm>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The highest rate of so many threads; 0: not known.
+inline double rate_of(const rate_ceiling& r, double threads, double all_threads) noexcept {
+  if (threads <= 1 || r.all_threads <= 0) return r.one_thread * std::max(1.0, threads);
+  if (threads >= all_threads) return std::max(r.all_threads, r.one_thread);
+  return std::max(r.one_thread, std::min(r.all_threads, threads * r.one_thread));
+}
+
+/// The type whose ceiling holds for a type: complex numbers are computed in their components.
+constexpr dtype computed_in(dtype type) noexcept {
+  switch (type) {
+    case dtype::c64: return dtype::f32;
+    case dtype::c128: return dtype::f64;
+    case dtype::uint8: return dtype::int8;
+    case dtype::uint4: return dtype::int4;
+    default: return type;
+  }
+}
+
+/// Whether any rate of the machine is known.
+inline bool has_ceilings(const machine_ceilings& m) noexcept {
+  const auto says = [](const gpu_ceilings& g) {
+    return !g.arithmetic.empty() || g.memory_bytes > 0;
+  };
+  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() ||
+         std::any_of(m.gpus.begin(), m.gpus.end(), says);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/ceiling_rates.hpp>
+
+// <kprof/model/tensor_core.hpp>
+#ifndef KPROF_MODEL_TENSOR_CORE_HPP
+#define KPROF_MODEL_TENSOR_CORE_HPP
+
+// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of
+// kernels. Pure.
+//
+// A name can say yes and never no. What is looked for are whole words, and where they come from:
+//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and
+//                                             CUTLASS: accumulator, M N K
+//   cutlass..._tensorop, ..._sptensorop       CUTLASS's opcode class; the other is "simt"
+//   OpClassTensorOp, MmaTensorOp...           the same as template arguments
+//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without
+//                                             tensor cores it is "ffma"
+//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of
+//                                             wgmma. "xmma" alone says nothing
+//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma,
+//                                             tcgen05 or mma
+//   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
+//   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "16x8x16", with something behind it or not.
+inline bool begins_with_shape(std::string_view word) noexcept {
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0 && (word.empty() || word[0] != 'x')) return false;
+    if (i > 0) word.remove_prefix(1);
+    if (word.empty() || !is_digit(word[0])) return false;
+    while (!word.empty() && is_digit(word[0])) word.remove_prefix(1);
+  }
+  return true;
+}
+
+/// "s16816gemm": a letter for the type, the shape of an instruction, and the end or a letter.
+inline bool is_instruction(std::string_view word) noexcept {
+  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos)
+    return false;
+  std::size_t digits = 1;
+  while (digits < word.size() && is_digit(word[digits])) ++digits;
+  if (digits < word.size() && (word[digits] < 'a' || word[digits] > 'z')) return false;
+  for (const std::string_view shape :
+       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616",
+        "168128", "168256", "321616", "83216"})
+    if (word.substr(1, digits - 1) == shape) return true;
+  return false;
+}
+
+inline std::string lower(std::string_view word) {
+  std::string out{word};
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in
+/// it.
+class tensor_core_words {
+ public:
+  bool found = false;
+
+  explicit tensor_core_words(std::string_view name) {
+    if (!name.starts_with("_Z")) {
+      read(name);
+      return;
+    }
+    bool within = false;  // a number that is no length: Li128E
+    for (std::size_t at = 2; at < name.size();) {
+      std::size_t number = 0;
+      if (const std::size_t end = reference_end(name, at, number); end != at) {
+        at = end;
+        continue;
+      }
+      const std::string_view part = within ? std::string_view{} : source_name(name, at);
+      if (!part.empty()) {
+        read(part);
+        continue;
+      }
+      within = is_digit(name[at]) || (name[at - 1] == 'L' && name[at] >= 'a' && name[at] <= 'z');
+      ++at;
+    }
+  }
+
+ private:
+  void read(std::string_view text) {
+    std::string_view before;  // the word that "_" joins to this one
+    while (!text.empty()) {
+      std::size_t size = 0;
+      while (size < text.size() && is_word(text[size]) && text[size] != '_') ++size;
+      if (size > 0) look_at(text.substr(0, size), before);
+      before = size < text.size() && text[size] == '_' ? text.substr(0, size) : std::string_view{};
+      text.remove_prefix(size < text.size() ? size + 1 : size);
+    }
+  }
+
+  void look_at(std::string_view word, std::string_view before) {
+    const std::string plain = lower(word);
+    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma",
+                                    "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
+      found = found || plain == instruction;
+    cutlass_ = cutlass_ || plain.starts_with("cutlass");
+    xmma_ = xmma_ || plain == "xmma";
+    found = found || (cutlass_ && word.ends_with("tensorop")) ||
+            (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
+            word.starts_with("MmaTensorOp") || is_instruction(word) ||
+            (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
+            (xmma_ && word.starts_with("warpgroupsize")) ||
+            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) &&
+             begins_with_shape(word));
+  }
+
+  bool cutlass_ = false, xmma_ = false;
+};
+
+inline bool name_says_tensor_core(std::string_view name) { return tensor_core_words(name).found; }
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tensor_core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A rate above its ceiling by no more than this is at the ceiling: both are measured.
+inline constexpr double over_the_roof = 1.02;
+/// Above the roof of one thread by this, calls ran on several: no clock is so much faster than when
+/// it was measured.
+inline constexpr double surely_over = 1.1;
+
+/// What the ceilings say of one call.
+struct call_roof {
+  double compute_ns = 0;       ///< FLOPs over the highest rate of their type
+  double memory_ns = 0;        ///< bytes over the bandwidth of memory, or of a cache
+  bool cached = false;         ///< the bandwidth is that of a cache
+  bool is_impossible = false;  ///< calls took less than the least time
+  absence why = absence::none;
+
+  double ideal_ns() const noexcept { return std::max(compute_ns, memory_ns); }
+};
+
+/// Calls, summed.
+struct roof_sum {
+  double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
+  double known = 0;             // calls whose roof is known
+  absence why = absence::none;  // of the others
+
+  void add(const call_roof& roof, double calls) noexcept {
+    why = std::max(why, roof.why);
+    if (roof.why != absence::none) return;
+    known += calls;
+    compute_ns += calls * roof.compute_ns;
+    memory_ns += calls * roof.memory_ns;
+    if (roof.cached) cached_ns += calls * roof.memory_ns;
+    ideal_ns += calls * roof.ideal_ns();
+  }
+  void add(const roof_sum& more, double sign = 1) noexcept {
+    why = std::max(why, more.why);
+    known += sign * more.known;
+    compute_ns += sign * more.compute_ns;
+    memory_ns += sign * more.memory_ns;
+    cached_ns += sign * more.cached_ns;
+    ideal_ns += sign * more.ideal_ns;
+  }
+};
+
+/// The calls of a row: those that took no less time than they can, and those that are impossible,
+/// which say nothing of the others.
+struct row_roofs {
+  roof_sum possible, impossible;
+
+  void add(const call_roof& roof, double calls) noexcept {
+    (roof.is_impossible ? impossible : possible).add(roof, calls);
+  }
+  void add(const row_roofs& more, double sign = 1) noexcept {
+    possible.add(more.possible, sign);
+    impossible.add(more.impossible, sign);
+  }
+  /// What the row is judged by. In a row of several operators those count whose roof is known.
+  roof_sum of(std::uint64_t operators) const noexcept {
+    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
+    out.why = std::max(possible.why, impossible.why);
+    if (operators > 1 && out.known > 0) out.why = absence::none;
+    return out;
+  }
+};
+
+/// A level of memory: how much it holds and how fast it is.
+struct memory_level {
+  double bytes = 0;  // of a cache; 0 of memory
+  double rate = 0;
+};
+
+/// The roof of each call of a profile.
+class roofline {
+ public:
+  [[gnu::cold]] roofline(const profile& p, const device_sums& device)
+      : p_(p), device_(&device), cpu_(p.machine.cpu), roofs_(p.nodes.size()) {
+    all_threads_ = std::max(1.0, static_cast<double>(cpu_.threads));
+    if (!device.own.empty()) find_devices();
+    // What a call of an operator shows, that it runs on several threads, holds for all its calls.
+    text_numbers names;
+    std::vector<bool> on_all_threads;
+    std::vector<std::uint32_t> name_of(p.nodes.size(), scope_node::none);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (n.merged) roofs_[i].why = absence::merged;
+      if (n.kind != scope_kind::op || n.merged) continue;
+      name_of[i] = names.of(n.name);
+      on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
+      if (is_on_device(i)) continue;
+      if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n) &&
+          !surely_exceeds(of_cpu(n, all_threads_), n))
+        on_all_threads[name_of[i]] = true;
+    }
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (name_of[i] == scope_node::none) continue;
+      if (is_on_device(i)) {
+        roofs_[i] = of_device(i);
+        continue;
+      }
+      const double threads = is_part(n)                   ? n.shared.parts
+                             : on_all_threads[name_of[i]] ? all_threads_
+                                                          : 1;
+      roofs_[i] = of_cpu(n, threads);
+      if (on_all_threads[name_of[i]] && !is_part(n)) several_threads.push_back(n.name);
+    }
+    std::sort(several_threads.begin(), several_threads.end());
+    several_threads.erase(std::unique(several_threads.begin(), several_threads.end()),
+                          several_threads.end());
+    device_ = nullptr;
+  }
+
+  const call_roof& of(std::size_t node) const noexcept { return roofs_[node]; }
+
+  /// Operators that run on more threads than the one that called them: they are faster than one
+  /// thread can be.
+  std::vector<std::string_view> several_threads;
+
+ private:
+  bool is_on_device(std::size_t node) const noexcept {
+    return !device_->whole.empty() &&
+           (device_->whole[node].runs() > 0 || device_->whole[node].unrecorded > 0);
+  }
+
+  static absence formulas_of(const scope_node& n) noexcept {
+    if (!n.work.valid) return absence::invalid;
+    if (!n.work.has_flops) return n.work.has_bytes ? absence::none : absence::no_flops;
+    return absence::none;
+  }
+  static double bytes_of(const scope_node& n) noexcept {
+    return static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written);
+  }
+  /// What a cache has to hold at least: a call may write where it read.
+  static double footprint_of(const scope_node& n) noexcept {
+    return static_cast<double>(std::max(n.work.bytes_read, n.work.bytes_written));
+  }
+
+  /// What the ceilings of a machine say of a type.
+  struct flop_rates {
+    double of_type = 0;  // 0: not known
+    double slowest = 0;  // of any type: nothing takes longer
+    bool may_be_faster = false;
+  };
+
+  call_roof made_of(const scope_node& n, const flop_rates& rates, double mean_ns,
+                    const std::vector<memory_level>& levels) const {
+    call_roof roof;
+    roof.why = formulas_of(n);
+    if (roof.why != absence::none) return roof;
+    if (n.work.has_flops && n.work.flops > 0) {
+      if (!(rates.of_type > 0))
+        roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
+      else roof.compute_ns = static_cast<double>(n.work.flops) / rates.of_type * 1e9;
+    }
+    if (n.work.has_bytes && bytes_of(n) > 0) {
+      const double memory = levels.empty() ? 0 : levels.back().rate;
+      if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
+      else roof.memory_ns = bytes_of(n) / memory * 1e9;
+      if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
+    }
+    roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
+    // Whatever the type, the bytes take longer than the arithmetic, or are too many themselves.
+    if (roof.why == absence::no_type &&
+        (roof.is_impossible ||
+         (rates.slowest > 0 &&
+          static_cast<double>(n.work.flops) / rates.slowest * 1e9 <= roof.memory_ns)))
+      roof.why = absence::none;
+    // What is above a rate that the machine exceeds is nothing odd.
+    if (roof.is_impossible && rates.may_be_faster) roof.why = absence::no_ceiling;
+    return roof;
+  }
+
+  /// Faster than memory: from the cache that holds it, if one does.
+  static void use_cache(const scope_node& n, double mean_ns,
+                        const std::vector<memory_level>& levels, call_roof& roof) {
+    for (std::size_t i = levels.size(); i-- > 0;) {
+      if (!(levels[i].bytes >= footprint_of(n))) continue;
+      roof.cached = true;
+      if (!(levels[i].rate > 0)) {
+        roof.why = std::max(roof.why, absence::no_ceiling);
+        return;
+      }
+      roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / levels[i].rate * 1e9);
+      if (roof.memory_ns <= mean_ns) return;
+    }
+  }
+
+  // ---- the host
+
+  call_roof of_cpu(const scope_node& n, double threads) const {
+    flop_rates rates;
+    double as_f32 = 0;
+    for (const arithmetic_ceiling& a : cpu_.arithmetic) {
+      const double rate = rate_of(a.operations, threads, all_threads_);
+      if (rate > 0) rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, rate) : rate;
+      if (a.type == dtype::f32) as_f32 = rate;
+      if (a.type != computed_in(n.work.type)) continue;
+      rates.of_type = rate;
+      rates.may_be_faster = a.operations.is_lower_bound;
+    }
+    // Some processors are slower with numbers of 16 bits: they may be widened.
+    if (rates.of_type > 0 && (n.work.type == dtype::f16 || n.work.type == dtype::bf16))
+      rates.of_type = std::max(rates.of_type, as_f32);
+    std::vector<memory_level> levels;
+    for (const memory_ceiling& m : cpu_.memory) {
+      levels.push_back({static_cast<double>(m.bytes) * threads,
+                        std::max(rate_of(m.read, threads, all_threads_),
+                                 rate_of(m.triad, threads, all_threads_))});
+      rates.may_be_faster = rates.may_be_faster || m.read.is_lower_bound || m.triad.is_lower_bound;
+    }
+    const auto calls = static_cast<double>(std::max<std::uint64_t>(1, timed_calls(n)));
+    return made_of(n, rates, calls_ns(n) / calls, levels);
+  }
+
+  /// Whether the calls were faster than the roof by far.
+  static bool surely_exceeds(const call_roof& roof, const scope_node& n) noexcept {
+    return roof.why == absence::none && calls_ns(n) > 0 &&
+           roof.ideal_ns() * static_cast<double>(timed_calls(n)) > surely_over * calls_ns(n);
+  }
+
+  // ---- devices
+
+  struct device_of_node {
+    std::uint32_t device = scope_node::none;
+    bool several = false, tensor_cores = false;
+  };
+
+  void find_devices() {
+    std::vector<bool> tensor_cores;
+    for (const std::string& kernel : p_.device.kernels)
+      tensor_cores.push_back(name_says_tensor_core(kernel_name(kernel)));
+    devices_.resize(p_.nodes.size());
+    for (const device_work& w : p_.device.work) {
+      const std::uint32_t node = scope_of(p_, w);
+      if (node == scope_node::none || w.task != device_task::kernel) continue;
+      join(devices_[node],
+           {w.device, false, w.kernel < tensor_cores.size() && tensor_cores[w.kernel]});
+    }
+    for (std::size_t i = devices_.size(); i-- > 0;)
+      if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none)
+        join(devices_[parent], devices_[i]);
+  }
+  void join(device_of_node& a, const device_of_node& b) const noexcept {
+    if (b.device == scope_node::none) return;
+    a.several = a.several || b.several || (a.device != scope_node::none && a.device != b.device);
+    a.device = b.device;
+    a.tensor_cores = a.tensor_cores || b.tensor_cores;
+  }
+
+  /// The highest rate of a type on a unit, whatever the products are added into.
+  static double highest(const gpu_ceilings& gpu, dtype type, arithmetic_unit on) noexcept {
+    double rate = 0;
+    for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+      if (a.type == type && a.on == on) rate = std::max(rate, a.operations);
+    return rate;
+  }
+  /// Where neither the operator nor a kernel's name says the unit, the faster one; but f32 is
+  /// computed on tensor cores, as tf32, only where a program allows it.
+  static double flop_rate(const gpu_ceilings& gpu, const scope_node& n, bool named) noexcept {
+    const dtype type = computed_in(n.work.type);
+    const double cuda = highest(gpu, type, arithmetic_unit::cuda_core),
+                 tensor = highest(gpu, type == dtype::f32 ? dtype::tf32 : type,
+                                  arithmetic_unit::tensor_core);
+    if (n.work.on == arithmetic_unit::cuda_core) return cuda;
+    if (n.work.on == arithmetic_unit::tensor_core || named) return tensor;
+    return type == dtype::f32 ? cuda : std::max(cuda, tensor);
+  }
+
+  call_roof of_device(std::size_t node) const {
+    const scope_node& n = p_.nodes[node];
+    const device_of_node& on = devices_[node];
+    call_roof unknown;
+    unknown.why = absence::no_ceiling;
+    std::size_t which = 0;
+    while (which < p_.device.devices.size() && p_.device.devices[which].id != on.device) ++which;
+    if (on.several || which >= p_.machine.gpus.size() || which >= p_.device.devices.size())
+      return unknown;
+    const gpu_ceilings& gpu = p_.machine.gpus[which];
+    std::vector<memory_level> levels;
+    if (p_.device.devices[which].l2_bytes > 0)
+      levels.push_back({static_cast<double>(p_.device.devices[which].l2_bytes), gpu.l2_bytes});
+    levels.push_back({0, gpu.memory_bytes});
+    const double calls = std::max(1.0, static_cast<double>(executions(n)));
+    const double mean_ns = device_->whole[node].ns / calls;
+    flop_rates rates;
+    for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+      if (a.operations > 0)
+        rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, a.operations) : a.operations;
+    rates.of_type = flop_rate(gpu, n, on.tensor_cores);
+    // Faster than CUDA cores: on tensor cores, as tf32.
+    if (n.work.on == arithmetic_unit::unknown && n.work.type == dtype::f32 && mean_ns > 0 &&
+        static_cast<double>(n.work.flops) > over_the_roof * rates.of_type * mean_ns * 1e-9)
+      rates.of_type =
+          std::max(rates.of_type, highest(gpu, dtype::tf32, arithmetic_unit::tensor_core));
+    return made_of(n, rates, mean_ns, levels);
+  }
+
+  const profile& p_;
+  const device_sums* device_;  // while the roofs are made, then null
+  const cpu_ceilings& cpu_;
+  double all_threads_ = 1;
+  std::vector<device_of_node> devices_;
+  std::vector<call_roof> roofs_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/roofline.hpp>
+
+// <kprof/model/row_keys.hpp>
+#ifndef KPROF_MODEL_ROW_KEYS_HPP
+#define KPROF_MODEL_ROW_KEYS_HPP
+
+// Keys of rows that are the same in every run of the program, so that a row can be named and found
+// again. They are made of names, typed values and places in the source, and of no address, number
+// or order of a run. Included by the summaries. Pure.
+
+// <kprof/model/row_values.hpp>
+#ifndef KPROF_MODEL_ROW_VALUES_HPP
+#define KPROF_MODEL_ROW_VALUES_HPP
+
+// What the calls of a row have in common: for each key of a grouping a number by node, which makes
+// the rows, and a value of the row. Included by the tables. Pure.
 
 #include <algorithm>
 #include <cstddef>
@@ -7356,765 +8342,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_values.hpp>
 
-// <kprof/model/shared_sum.hpp>
-#ifndef KPROF_MODEL_SHARED_SUM_HPP
-#define KPROF_MODEL_SHARED_SUM_HPP
-
-// What the calls of a row that several threads share add up to. Included by operator_row.hpp. Pure.
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Of the node's calls, the part whose durations are known; 1 where there are none.
-inline double timed_share(const scope_node& n) noexcept {
-  if (!is_part(n) || n.shared.calls == 0) return 1;
-  return static_cast<double>(n.shared.joined) / static_cast<double>(n.shared.calls);
-}
-
-struct shared_sum {
-  double calls = 0, parts = 0, joined = 0;
-  double longest_ns = 0, mean_part_ns = 0, waiting_ns = 0;
-
-  void add(const scope_node& n) noexcept {
-    if (!is_part(n) || n.shared.calls == 0) return;
-    const double of_call = n.shared.parts;
-    const double busy_ns = not_negative(n.shared.busy_ns);
-    calls += static_cast<double>(n.shared.calls);
-    parts += static_cast<double>(n.shared.calls) * of_call;
-    joined += static_cast<double>(n.shared.joined);
-    longest_ns += not_negative(n.shared.longest_ns);
-    mean_part_ns += busy_ns / of_call;
-    waiting_ns += not_negative(of_call * not_negative(n.shared.wall_ns) - busy_ns);
-  }
-
-  figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
-  figure imbalance() const noexcept {
-    return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);
-  }
-  figure waiting() const noexcept {
-    return times() == absence::none ? figure{waiting_ns} : figure{0, times()};
-  }
-
- private:
-  absence times() const noexcept {
-    if (calls == 0) return absence::not_shared;
-    return joined > 0 ? absence::none : absence::not_joined;
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/shared_sum.hpp>
-
-// <kprof/model/variant_sum.hpp>
-#ifndef KPROF_MODEL_VARIANT_SUM_HPP
-#define KPROF_MODEL_VARIANT_SUM_HPP
-
-// What the formulas say of one set of parameters of a row. Included by operator_row.hpp. Pure.
-
-#include <algorithm>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What of a call counts in its row, since no call around it covers it.
-struct counted_call {
-  bool time = true, flops = true, bytes = true;
-};
-
-/// What the formulas say of a set of parameters, by whether the calls have work on the device.
-struct variant_sum {
-  double flops = 0, bytes = 0, calls = 0;
-  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  bool on_device = false;
-  // other threads launched for it, and for which of its calls is not known
-  bool handed_over = false;
-  std::uint32_t row = scope_node::none;
-
-  void add(const scope_node& n, const counted_call& counted) noexcept {
-    // Which parts launched for which call is not known.
-    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
-    if (counted.time) {
-      calls += static_cast<double>(executions(n));
-      idle_calls += idle;
-    }
-    if (counted.flops && says_flops(n)) {
-      flops += all_flops(n);
-      idle_flops += idle * static_cast<double>(n.work.flops);
-    }
-    if (counted.bytes && says_bytes(n)) {
-      bytes += all_bytes(n);
-      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
-                            static_cast<double>(n.work.bytes_written));
-    }
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/variant_sum.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// The calls of one operator, of one set of parameters, ... as `grouping` says.
-///
-/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
-/// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
-/// counts once. In a row of several operators an outer call without a formula covers no formula,
-/// and calls that have none are left out of `flops` and `bytes` as long as others have one:
-/// `calls_without_flops` says how many.
-///
-/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
-/// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
-/// path was handed to other threads: what their regions took is in it. By thread, such time belongs
-/// to no row.
-///
-/// Work on the device counts in the same way, and by thread to the thread that launched it. Times
-/// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
-/// work on the device, in the row or in operators nested in it, rates are what these calls'
-/// formulas say over `device_total_ns`, and not known while records of that work are missing; else
-/// they are over `total_ns`.
-struct operator_row {
-  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
-  /// same.
-  std::uint64_t key = 0;
-  std::string name;             ///< of the operator; empty where there are several
-  std::uint64_t operators = 1;  ///< different names of operators in this row
-  /// What the calls have in common: for each key of the grouping its value.
-  std::vector<group_value> values;
-  /// Of fields that are folded and, in a row of one operator with several sets of parameters, of
-  /// each number that differs: the values that it has in them.
-  std::vector<field_range> ranges;
-  /// Their text, without folded fields; empty where the calls differ in it.
-  std::string parameters;
-  /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
-  /// typed values.
-  std::uint32_t node = scope_node::none;
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool merged = false;              ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
-  bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
-  std::string file;      ///< call site, if there is one and only one
-  std::uint32_t line = 0;
-  bool several_sites = false;
-  /// Index in profile::threads; none where several threads ran it.
-  std::uint32_t thread = scope_node::none;
-  dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
-  bool several_types = false;
-  pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
-  bool several_passes = false;
-
-  std::uint64_t calls = 0;  ///< finished
-  /// Of these, calls that captured their work into a CUDA graph and did none.
-  std::uint64_t captured = 0;
-  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
-  std::uint64_t open = 0;
-  double open_ns = 0;
-  /// Of the calls and the regions in them, up to the operators nested in them.
-  double self_ns = 0;
-  double total_ns = 0;
-  double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  /// Of a call's duration; median and p99 within 0.8 %.
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
-  figure first_ns;      ///< of the call that ended first, in all threads
-  figure flops, bytes;  ///< of the calls in total_ns, summed
-  /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
-  std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
-  figure flops_per_call, bytes_per_call;  ///< their means
-  figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
-  figure flops_per_byte;                  ///< arithmetic intensity
-
-  /// Of calls that several threads share: parts of a call, the mean; the longest part over the mean
-  /// part; and the time that threads lost, parts times duration less the time in the parts.
-  figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
-      waiting_ns{0, absence::not_shared};
-
-  bool on_device = false;  ///< launched work, or operators nested in it did
-  /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
-  std::uint64_t kernels = 0;
-  std::uint64_t copies = 0;    ///< copies and memsets, the same
-  double device_ns = 0;        ///< of both, the run times; concurrent runs count each
-  double device_total_ns = 0;  ///< that with nested operators
-  double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
-  /// Mean time from the launch of the row's own work to its start on the device.
-  figure gap_ns{0, absence::no_launch};
-};
-
-namespace detail {
-
-/// What the device did for one row.
-struct device_row_sum {
-  device_sum own, total;                   // without and with nested operators
-  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
-  std::uint32_t active = 0;                // nodes of this row that the walk is in
-
-  void add(const variant_sum& v) noexcept {
-    if (!v.on_device) return;
-    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
-    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
-    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-  }
-  void finish(operator_row& row, double all_device_ns, const profile& p) const {
-    row.on_device = total.runs() > 0;
-    row.kernels = own.kernels;
-    row.copies = own.copies;
-    row.device_ns = own.ns;
-    row.device_total_ns = total.ns;
-    row.device_share = share_of(own.ns, all_device_ns);
-    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    if (!row.on_device && total.unrecorded == 0) return;
-    const absence timed = std::max({device_time_known(total), records_known(p, total),
-                                    calls > 0 ? absence::none : absence::no_calls});
-    row.flops_per_s =
-        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s =
-        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
-  }
-};
-
-/// Sums the nodes of one row.
-struct row_sum {
-  operator_row row;
-  const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
-  histogram merged;
-  double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
-  double first_ns = -1, first_end_ns = HUGE_VAL;
-  bool lacks_first = false;  // some node does not have it
-  double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
-  double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
-  std::uint64_t timed_calls = 0;
-  shared_sum shared;
-  absence no_flops = absence::none, no_bytes = absence::none;
-  bool any_flops = false, any_bytes = false;  // has a call with that formula
-  bool lacks_flops = false, lacks_bytes = false;
-  bool classed = false;
-  // Nodes of this row that the walk is in and that cover others: with their time, their formulas.
-  std::uint32_t active = 0, active_flops = 0, active_bytes = 0;
-
-  void begin(const scope_node& n, std::uint64_t operators) {
-    row.operators = operators;
-    if (operators == 1) row.name = n.name;
-    row.file = n.file;
-    row.line = n.line;
-    row.thread = n.thread;
-  }
-
-  counted_call counted() const noexcept {
-    return {active == 0, active_flops == 0, active_bytes == 0};
-  }
-  void enter(const scope_node& n) noexcept {
-    ++active;
-    active_flops += says_flops(n) ? 1U : 0U;
-    active_bytes += says_bytes(n) ? 1U : 0U;
-  }
-  void leave(const scope_node& n) noexcept {
-    --active;
-    active_flops -= says_flops(n) ? 1U : 0U;
-    active_bytes -= says_bytes(n) ? 1U : 0U;
-  }
-
-  /// A call's duration and its end; negative: not known.
-  void add_first(double ns, double end_ns) {
-    lacks_first = lacks_first || !(ns >= 0);
-    if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
-  }
-
-  void add(const scope_node& n, const counted_call& counted) {
-    row.calls += finished_calls(n);
-    row.captured += std::min(n.captured, finished_calls(n));
-    row.replays += n.replays;
-    if (opens_calls(n)) {
-      row.open += n.open;
-      row.open_ns += not_negative(n.open_ns);
-    }
-    shared.add(n);
-    if (detail::timed_calls(n) > 0) {
-      timed_calls += detail::timed_calls(n);
-      duration_ns += calls_ns(n);
-      add_durations(is_part(n) ? n.shared.durations : n.durations);
-      min_ns = std::min(min_ns, not_negative(is_part(n) ? n.shared.min_ns : n.min_ns));
-      max_ns = std::max(max_ns, not_negative(is_part(n) ? n.shared.max_ns : n.max_ns));
-      add_first(is_part(n) ? n.shared.first_ns : n.first_ns,
-                is_part(n) ? n.shared.first_end_ns : n.first_end_ns);
-    }
-    if (row.line != n.line || row.file != n.file) row.several_sites = true;
-    if (row.thread != n.thread) row.thread = scope_node::none;
-    row.merged = row.merged || n.merged;
-    if (!n.merged) add_class(n.work.type, n.work.pass);
-    add_work(n, counted);
-  }
-
-  void add_durations(const histogram& more) {
-    if (durations == nullptr) {  // most rows have one node: nothing is copied
-      durations = &more;
-      return;
-    }
-    if (durations != &merged) merged = *std::exchange(durations, &merged);
-    merged.merge(more);
-  }
-
-  void add_class(dtype type, pass_kind pass) {
-    if (!classed) {
-      row.type = type;
-      row.pass = pass;
-    }
-    row.several_types = row.several_types || row.type != type;
-    row.several_passes = row.several_passes || row.pass != pass;
-    classed = true;
-  }
-
-  void add_work(const scope_node& n, const counted_call& counted) {
-    const absence known = n.merged        ? absence::merged
-                          : !n.work.valid ? absence::invalid
-                                          : absence::none;
-    if (row.operators == 1 || counted.flops) no_flops = std::max(no_flops, known);
-    if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
-    if (!n.work.valid) {
-      row.invalid = true;
-      row.invalid_calls += finished_calls(n);
-    }
-    if (counted.time) row.total_ns += calls_ns(n);
-    const std::uint64_t done = executions(n);
-    const bool lacks_flops_here = !n.merged && !n.work.has_flops;
-    const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
-    lacks_flops = lacks_flops || lacks_flops_here;
-    lacks_bytes = lacks_bytes || lacks_bytes_here;
-    any_flops = any_flops || says_flops(n);
-    any_bytes = any_bytes || says_bytes(n);
-    if (counted.flops) {
-      if (says_flops(n)) flops += all_flops(n), timed_flops += timed_share(n) * all_flops(n);
-      if (lacks_flops_here) row.calls_without_flops += done;
-      else flops_calls += static_cast<double>(done);
-    }
-    if (counted.bytes) {
-      if (says_bytes(n)) bytes += all_bytes(n), timed_bytes += timed_share(n) * all_bytes(n);
-      if (lacks_bytes_here) row.calls_without_bytes += done;
-      else bytes_calls += static_cast<double>(done);
-    }
-  }
-
-  double quantile(double q) const noexcept {
-    return durations == nullptr ? 0 : durations->quantile(q);
-  }
-
-  /// Why no number of the work can be known: nothing was done.
-  absence nothing_done() const noexcept {
-    if (row.calls - row.captured + row.replays > 0) return absence::none;
-    return row.captured > 0 ? absence::not_replayed : absence::no_calls;
-  }
-
-  operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = timed_calls > 0   ? absence::none
-                                  : row.calls > 0   ? absence::not_joined
-                                  : row.replays > 0 ? absence::graphs_only
-                                                    : absence::no_calls;
-    const auto duration = [&](double ns) {
-      return figure{
-          none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0,
-          none_finished};
-    };
-    row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
-    row.mean_ns =
-        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
-    row.median_ns = duration(quantile(0.5) * ns_per_tick);
-    row.p99_ns = duration(quantile(0.99) * ns_per_tick);
-    row.min_ns = duration(min_ns);
-    row.max_ns = duration(max_ns);
-    row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
-    if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
-    if (lacks_bytes && (row.operators == 1 || !any_bytes))
-      no_bytes = std::max(no_bytes, absence::no_bytes);
-    if (row.operators == 1) row.calls_without_flops = row.calls_without_bytes = 0;
-    row.flops = {flops, std::max(no_flops, nothing_done())};
-    row.bytes = {bytes, std::max(no_bytes, nothing_done())};
-    row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
-    row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
-    const absence untimed =
-        none_finished == absence::not_joined ? absence::not_joined : absence::none;
-    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
-    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
-    row.threads = shared.threads();
-    row.imbalance = shared.imbalance();
-    row.waiting_ns = shared.waiting();
-    const absence unknown = std::max(row.flops.why, row.bytes.why);
-    row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
-    if (row.several_types) row.type = dtype::unknown;
-    if (row.several_passes) row.pass = pass_kind::unknown;
-    if (row.several_sites) {
-      row.file.clear();
-      row.line = 0;
-    }
-    return std::move(row);
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/operator_row.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
-
-KPROF_DETAIL_BEGIN
-
-/// What a number counts. Printed numbers are `scale` times those of the row.
-struct metric_unit {
-  const char* name;  ///< empty: a plain count
-  double scale = 1;
-};
-
-/// What the numbers of several rows of a table make together.
-enum class additivity : std::uint8_t {
-  sum,
-  overlapping_sum,  ///< their sum, in which rows nested in one another count the same work twice
-  minimum,
-  maximum,
-  ratio,  ///< a ratio of two sums, which have to be added up apart
-  none,   ///< nothing: a quantile
-};
-
-/// One number of a row.
-struct metric {
-  const char* id;     ///< as in report_options::columns; the same in every version
-  const char* label;  ///< header of a table for people
-  metric_unit unit;
-  additivity adds;
-  bool of_device;  ///< only where the run has work on a device
-  figure (*of)(const operator_row& row);
-  const char* meaning;
-  const char* device_meaning = "";  ///< where it is another in a run with work on a device
-
-  /// What it means in a run with or without work on a device.
-  constexpr const char* meaning_in(bool device) const noexcept {
-    return device && *device_meaning != '\0' ? device_meaning : meaning;
-  }
-};
-
-namespace detail {
-
-namespace units {
-inline constexpr metric_unit one{""}, share{""}, nanoseconds{"ns"}, flop{"FLOP"}, byte{"B"},
-    giga_flop_per_s{"GFLOP/s", 1e-9}, giga_byte_per_s{"GB/s", 1e-9}, flop_per_byte{"FLOP/B"};
-}  // namespace units
-
-template <auto Member>
-figure metric_value(const operator_row& row) {
-  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row.*Member)>, figure>)
-    return row.*Member;
-  else return {static_cast<double>(row.*Member)};
-}
-inline figure all_calls(const operator_row& row) {
-  return {static_cast<double>(row.calls + row.replays)};
-}
-/// Not known where all calls are shared ones whose parts could not be joined.
-inline figure total_time(const operator_row& row) {
-  const bool not_joined = row.mean_ns.why == absence::not_joined;
-  return not_joined ? figure{0, absence::not_joined} : figure{row.total_ns};
-}
-
-}  // namespace detail
-
-/// All metrics, in the order in which tables show them.
-inline constexpr metric metrics[] = {
-    {.id = "calls",
-     .label = "calls",
-     .unit = detail::units::one,
-     .adds = additivity::sum,
-     .of_device = false,
-     .of = &detail::all_calls,
-     .meaning = "finished calls",
-     .device_meaning = "finished calls, and calls made by replaying CUDA graphs"},
-    {.id = "replays",
-     .label = "replays",
-     .unit = detail::units::one,
-     .adds = additivity::sum,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::replays>,
-     .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
-    {.id = "open",
-     .label = "open",
-     .unit = detail::units::one,
-     .adds = additivity::sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::open>,
-     .meaning =
-         "calls that had not finished, and how long they had run; they are in no other column"},
-    {.id = "open_time",
-     .label = "open time",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::open_ns>,
-     .meaning = "how long the calls that had not finished had run, summed"},
-    {.id = "device",
-     .label = "device",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::sum,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_ns>,
-     .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
-                "less that of the operators inside them; what ran at the same time counts each"},
-    {.id = "device_share",
-     .label = "dev share",
-     .unit = detail::units::share,
-     .adds = additivity::sum,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_share>,
-     .meaning = "device / time of all kernels, copies and memsets"},
-    {.id = "device_total",
-     .label = "dev total",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::overlapping_sum,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_total_ns>,
-     .meaning = "device with that of the operators inside; a call inside another call of the same "
-                "row is not counted again"},
-    {.id = "kernels",
-     .label = "kernels",
-     .unit = detail::units::one,
-     .adds = additivity::sum,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::kernels>,
-     .meaning = "kernels that the calls launched, less those of the operators inside them"},
-    {.id = "copies",
-     .label = "copies",
-     .unit = detail::units::one,
-     .adds = additivity::sum,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::copies>,
-     .meaning = "copies and memsets, the same"},
-    {.id = "gap",
-     .label = "gap",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::ratio,
-     .of_device = true,
-     .of = &detail::metric_value<&operator_row::gap_ns>,
-     .meaning = "mean time from a launch until its work began on the device: long where the device "
-                "is behind, short where it waits for the host"},
-    {.id = "self",
-     .label = "self",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::self_ns>,
-     .meaning = "time in the calls less the time in the operators inside them, summed over calls "
-                "and threads; a region counts to the operator that it is in",
-     .device_meaning = "host time in the calls less the time in the operators inside them, summed "
-                       "over calls and threads; a region counts to the operator that it is in"},
-    {.id = "share",
-     .label = "share",
-     .unit = detail::units::share,
-     .adds = additivity::sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::share>,
-     .meaning =
-         "self / self time of all scopes, operators and regions outside them, of all threads"},
-    {.id = "total",
-     .label = "total",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::overlapping_sum,
-     .of_device = false,
-     .of = &detail::total_time,
-     .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
-                "of the same row is not counted again",
-     .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
-                       "another call of the same row is not counted again"},
-    {.id = "mean",
-     .label = "mean",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::ratio,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::mean_ns>,
-     .meaning = "time from the begin to the end of a call: sum over all calls / calls",
-     .device_meaning = "host time from the begin to the end of a call: sum over all calls / calls, "
-                       "less those made by replaying graphs"},
-    {.id = "median",
-     .label = "median",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::none,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::median_ns>,
-     .meaning = "half of the calls took no longer; within 0.8 %"},
-    {.id = "p99",
-     .label = "p99",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::none,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::p99_ns>,
-     .meaning = "99 % of the calls took no longer; within 0.8 %"},
-    {.id = "min",
-     .label = "min",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::minimum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::min_ns>,
-     .meaning = "the shortest call"},
-    {.id = "max",
-     .label = "max",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::maximum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::max_ns>,
-     .meaning = "the longest call"},
-    {.id = "first",
-     .label = "first",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::none,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::first_ns>,
-     .meaning = "the call that ended first: what is done only once, such as set-up and page faults "
-                "in new memory, is in it"},
-    {.id = "gflops",
-     .label = "GFLOP/s",
-     .unit = detail::units::giga_flop_per_s,
-     .adds = additivity::ratio,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::flops_per_s>,
-     .meaning = "10^9 operations a second: flops() of the calls in total, summed, / total",
-     .device_meaning = "10^9 operations a second: flops() of the calls with work on the device, "
-                       "summed, / dev total; of an operator without, / total"},
-    {.id = "gbs",
-     .label = "GB/s",
-     .unit = detail::units::giga_byte_per_s,
-     .adds = additivity::ratio,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::bytes_per_s>,
-     .meaning = "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / "
-                "total; by the formula, not measured traffic",
-     .device_meaning = "10^9 bytes a second: bytes() of the calls with work on the device, read + "
-                       "written, summed, / dev total; of an operator without, / total; by the "
-                       "formula, not measured traffic"},
-    {.id = "intensity",
-     .label = "FLOP/B",
-     .unit = detail::units::flop_per_byte,
-     .adds = additivity::ratio,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::flops_per_byte>,
-     .meaning = "arithmetic intensity, operations a byte: flops() / bytes()"},
-    {.id = "flops",
-     .label = "FLOPs",
-     .unit = detail::units::flop,
-     .adds = additivity::overlapping_sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::flops>,
-     .meaning = "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {.id = "bytes",
-     .label = "bytes",
-     .unit = detail::units::byte,
-     .adds = additivity::overlapping_sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::bytes>,
-     .meaning = "bytes() of the calls in total, read + written, summed"},
-    {.id = "threads",
-     .label = "threads",
-     .unit = detail::units::one,
-     .adds = additivity::ratio,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::threads>,
-     .meaning =
-         "parts of a call that several threads share (KPROF_PART), the mean over such calls"},
-    {.id = "imbalance",
-     .label = "imbalance",
-     .unit = detail::units::one,
-     .adds = additivity::ratio,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::imbalance>,
-     .meaning = "of calls that threads share: time of the longest part / mean time of a part; 1 "
-                "where all parts take as long"},
-    {.id = "waiting",
-     .label = "waiting",
-     .unit = detail::units::nanoseconds,
-     .adds = additivity::sum,
-     .of_device = false,
-     .of = &detail::metric_value<&operator_row::waiting_ns>,
-     .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
-                "less the time in the parts, summed: what threads lost by coming late or waiting"},
-};
-
-namespace detail {
-inline constexpr std::size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
-
-/// The place of the metric of that id; metric_count: there is none. With undefined-behaviour
-/// checks, g++ 12 takes no comparison of an address with nullptr for a constant.
-constexpr std::size_t place_of_metric(std::string_view id) noexcept {
-  std::size_t place = 0;
-  while (place < metric_count && id != metrics[place].id) ++place;
-  return place;
-}
-}  // namespace detail
-
-/// The metric of that id; nullptr: there is none.
-inline const metric* find_metric(std::string_view id) noexcept {
-  const std::size_t place = detail::place_of_metric(id);
-  return place < detail::metric_count ? &metrics[place] : nullptr;
-}
-
-/// Why a number is not known, in a few words.
-inline const char* explain(absence why) noexcept {
-  switch (why) {
-    case absence::no_calls: return "no call has finished";
-    case absence::graphs_only:
-      return "made by replaying CUDA graphs, which takes no time on the host";
-    case absence::not_noted: return "not in the file: an older kprof saved it";
-    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
-    case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
-    case absence::not_joined:
-      return "parts of shared calls came more than 8192 calls later than others";
-    case absence::no_launch: return "no launch of its own was seen";
-    case absence::not_all_records:
-      return "not all records of the work on the device have come: it had not ended, or could not "
-             "be waited for";
-    case absence::untimed: return "CUPTI gave no time for work on the device";
-    case absence::lost: return "launches could not be noted, for want of memory";
-    case absence::dropped: return "records of work on the device were dropped";
-    case absence::several_kernels: return "several kernels share what the operator's formulas say";
-    case absence::no_operator: return "outside any operator";
-    case absence::no_time: return "took less than the clock can see";
-    case absence::zero_bytes: return "bytes() is 0";
-    case absence::merged: return "parameters not kept, for want of memory";
-    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
-    case absence::no_bytes: return "no bytes() declared";
-    case absence::no_flops: return "no flops() declared";
-    case absence::none: break;
-  }
-  return "known";
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/metrics.hpp>
-
-// <kprof/model/summary.hpp>
-#ifndef KPROF_MODEL_SUMMARY_HPP
-#define KPROF_MODEL_SUMMARY_HPP
-
-// What a profile adds up to: one row an operator, and the call tree of all threads together.
-// Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
-// linear in profile::nodes, sorting aside.
-
-// <kprof/model/row_keys.hpp>
-#ifndef KPROF_MODEL_ROW_KEYS_HPP
-#define KPROF_MODEL_ROW_KEYS_HPP
-
-// Keys of rows that are the same in every run of the program, so that a row can be named and found
-// again. They are made of names, typed values and places in the source, and of no address, number
-// or order of a run. Included by the summaries. Pure.
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8267,6 +8494,1010 @@ void make_keys_differ(std::vector<Row>& rows) {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_keys.hpp>
+
+// <kprof/model/verdict.hpp>
+#ifndef KPROF_MODEL_VERDICT_HPP
+#define KPROF_MODEL_VERDICT_HPP
+
+// How near the work of a row is to the roof of the machine, and what holds it back. Included by
+// operator_row.hpp and by the tables of kernels and regions. Pure. The limits are those of Nsight
+// Compute: 80 % is near a roof, 60 % far.
+
+// <kprof/model/bound.hpp>
+#ifndef KPROF_MODEL_BOUND_HPP
+#define KPROF_MODEL_BOUND_HPP
+
+// What holds the work of a row back. Included by the summaries and by the outputs. Pure.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// What holds the work of a row back, by its times and formulas alone. "Near" is 80 % of the roof,
+/// "far" below 60 %: the limits of Nsight Compute.
+enum class bound_by : std::uint8_t {
+  unknown,     ///< no formula, no ceiling, or no time
+  compute,     ///< arithmetic: near that roof, or nearer to it than to that of memory
+  memory,      ///< the bandwidth of memory, the same
+  cache,       ///< faster than memory: its data stay in a cache
+  balanced,    ///< as near to the roof of arithmetic as to that of memory, and to neither very near
+  latency,     ///< far from both roofs
+  launch,      ///< far from both, and too short to be anything but set-up
+  small_grid,  ///< far from both, since its blocks do not fill the device
+  impossible,  ///< above every roof: a formula or a ceiling is wrong, or work was skipped
+};
+
+/// As tables print it.
+constexpr const char* bound_name(bound_by bound) noexcept {
+  switch (bound) {
+    case bound_by::compute: return "compute";
+    case bound_by::memory: return "memory";
+    case bound_by::cache: return "cache";
+    case bound_by::balanced: return "balanced";
+    case bound_by::latency: return "latency";
+    case bound_by::launch: return "launch";
+    case bound_by::small_grid: return "small grid";
+    case bound_by::impossible: return "impossible";
+    case bound_by::unknown: break;
+  }
+  return "n/a";
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/bound.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+KPROF_DETAIL_BEGIN
+
+/// The work of a row held against the ceilings of its machine.
+struct roof_verdict {
+  /// The least time that the work takes over the time that it took, from 0 to 1; above 1 only where
+  /// `bound` is impossible.
+  figure roof{0, absence::no_ceiling};
+  figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
+  figure lost_ns{0, absence::no_ceiling};   ///< the time above it
+  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+};
+
+namespace detail {
+
+/// What a verdict rests on beside the roofs.
+struct verdict_facts {
+  double time_ns = 0;
+  absence timed = absence::none;  // why that is not known
+  // The host's calls take less than ten empty scopes, or kernels less than 5 us.
+  bool is_short = false;
+  bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
+};
+
+[[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
+  constexpr double near_roof = 0.8, far_below = 0.6, apart = 0.1;
+  roof_verdict out;
+  const absence why =
+      std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
+  out.roof = out.ideal_ns = out.lost_ns = {0, why};
+  if (why != absence::none) return out;
+  const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;
+  if (!std::isfinite(c) || !std::isfinite(m)) {
+    out.roof = out.ideal_ns = out.lost_ns = {0, absence::invalid};
+    return out;
+  }
+  out.roof = {roofs.ideal_ns / row.time_ns};
+  out.ideal_ns = {roofs.ideal_ns};
+  if (out.roof.value > over_the_roof) {
+    out.bound = bound_by::impossible;
+    out.lost_ns = {0, absence::impossible};
+    return out;
+  }
+  out.roof.value = std::min(out.roof.value, 1.0);
+  out.ideal_ns.value = std::min(out.ideal_ns.value, row.time_ns);
+  out.lost_ns = {row.time_ns - out.ideal_ns.value};
+  const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
+  if (of_cache) out.bound = bound_by::cache;
+  else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
+  else if (out.roof.value < far_below)
+    out.bound = row.is_short      ? bound_by::launch
+                : row.small_grids ? bound_by::small_grid
+                                  : bound_by::latency;
+  else if (std::fabs(c - m) >= apart) out.bound = c > m ? bound_by::compute : bound_by::memory;
+  else out.bound = bound_by::balanced;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/verdict.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Whether a kernel computes on tensor cores, and how that is known.
+///
+/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
+/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
+/// need not be on tensor cores.
+enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
+
+/// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
+///
+/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
+/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
+/// By `parameters` they also differ in pass, device and launch configuration.
+struct kernel_row {
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
+  launch_place place = launch_place::unknown;
+  /// Innermost operator around the launch; empty outside of all, and where there are several.
+  std::string op;
+  std::uint64_t operators = 0;      ///< different names of operators in this row
+  std::vector<group_value> values;  ///< what the launches have in common: one for each key
+  /// Of its calls, as text, without folded fields; empty where they differ in it.
+  std::string parameters;
+  /// Index in profile::nodes of the operator's first call in the row; none outside of all
+  /// operators.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;      ///< sets of parameters in this row
+  bool parameters_merged = false;  ///< calls whose parameters were not kept
+  bool invalid = false;            ///< calls whose parameters are invalid
+  /// Innermost region around the launch, in the operator or around it; empty: none.
+  std::string region;
+  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
+  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
+  /// Value of the field `pass` of the innermost operator that has one; empty: none.
+  std::string pass;
+  bool several_passes = false;
+  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
+  std::string kernel;
+  std::uint32_t device = 0;
+  bool several_devices = false;
+  std::uint32_t stream = 0;
+  std::uint64_t streams = 0;            ///< different ones
+  std::uint32_t grid[3] = {};           ///< blocks
+  std::uint32_t block[3] = {};          ///< threads
+  std::uint32_t registers = 0;          ///< a thread
+  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
+  bool several_configurations = false;  ///< the four above are then of one of them
+
+  std::uint64_t calls = 0;         ///< runs
+  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
+  double total_ns = 0;             ///< run times, summed: concurrent runs count each
+  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
+  figure mean_ns, min_ns, max_ns;  ///< of a run
+  /// By the operator's formulas, where each of its calls runs this kernel and no other.
+  figure flops, bytes;
+  tensor_use tensor_core = tensor_use::unknown;
+  /// How near it is to the roof of its device, where FLOPs or bytes are known.
+  roof_verdict verdict;
+  /// By its launch configuration; of several not known.
+  kernel_occupancy occupancy{.unknown = "there is no run"};
+};
+
+namespace detail {
+
+/// Sums the work of one row.
+struct kernel_sum {
+  kernel_row row;
+  double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
+  absence no_flops = absence::none, no_bytes = absence::none;
+  std::uint32_t first_pass = 0;  // its number
+  row_roofs roofs;
+  double small_grid_ns = 0;
+
+  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
+             const std::string& kernel) {
+    row.place = at.place;
+    first_pass = at.pass;
+    if (at.op != scope_node::none) {
+      const scope_node& op = p.nodes[at.op];
+      row.op = op.name;
+      row.node = at.op;
+      row.parameters_merged = op.merged;
+    }
+    row.pass = pass;
+    row.kernel = kernel;
+    row.device = w.device;
+    std::copy(w.grid, w.grid + 3, row.grid);
+    std::copy(w.block, w.block + 3, row.block);
+    row.registers = w.registers;
+    row.shared = w.static_shared + w.dynamic_shared;
+    for (const device_info& d : p.device.devices)
+      if (d.id == w.device) row.occupancy = occupancy_of(d, w);
+  }
+
+  void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of,
+           const roofline& roof) {
+    row.several_passes = row.several_passes || at.pass != first_pass;
+    row.several_devices = row.several_devices || w.device != row.device;
+    row.several_configurations =
+        row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
+        !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
+        w.static_shared + w.dynamic_shared != row.shared;
+    const std::uint64_t untimed = std::min(w.untimed, w.calls);
+    if (w.calls > untimed) {
+      min_ns = std::min(min_ns, not_negative(w.min_ns));
+      max_ns = std::max(max_ns, not_negative(w.max_ns));
+    }
+    row.calls += w.calls;
+    row.untimed += untimed;
+    row.total_ns += not_negative(w.total_ns);
+    if (of != nullptr) row.invalid = row.invalid || !of->valid;
+    add_work(p, w, at, of);
+    if (has_small_grid(p, w)) small_grid_ns += not_negative(w.total_ns);
+    if (of != nullptr) roofs.add(roof.of(at.op), static_cast<double>(w.calls - untimed));
+  }
+
+  void add_work(const profile& p, const device_work& w, const work_place& at,
+                const operator_kernels* of) {
+    if (of == nullptr) {
+      no_flops = no_bytes = absence::no_operator;
+      return;
+    }
+    // Which kernels a call runs is known only where all records have come.
+    const absence shared = std::max(records_known(p, of->work),
+                                    of->only_one() ? absence::none : absence::several_kernels);
+    no_flops = std::max({no_flops, of->no_flops, shared});
+    no_bytes = std::max({no_bytes, of->no_bytes, shared});
+    const work_per_call& work = p.nodes[at.op].work;
+    flops += static_cast<double>(w.calls) * static_cast<double>(work.flops);
+    bytes += static_cast<double>(w.calls) *
+             (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
+  }
+
+  kernel_row finish(double all_device_ns) {
+    const std::uint64_t timed = row.calls - row.untimed;
+    const absence why = row.calls == 0 ? absence::no_calls
+                        : timed == 0   ? absence::untimed
+                                       : absence::none;
+    const auto time = [&](double ns) { return figure{why == absence::none ? ns : 0, why}; };
+    row.share = share_of(row.total_ns, all_device_ns);
+    row.mean_ns = time(row.total_ns / static_cast<double>(std::max<std::uint64_t>(timed, 1)));
+    row.min_ns = time(min_ns);
+    row.max_ns = time(max_ns);
+    row.flops = {no_flops == absence::none ? flops : 0, no_flops};
+    row.bytes = {no_bytes == absence::none ? bytes : 0, no_bytes};
+    // Where bytes alone are known, they say something too.
+    const absence work = row.flops.why == absence::no_flops ? row.bytes.why : row.flops.why;
+    row.verdict = judge(
+        roofs.of(1),
+        {.time_ns = row.total_ns,
+         .timed = std::max(why, work),
+         .is_short = row.mean_ns.value<5000, .small_grids = small_grid_ns> 0.5 * row.total_ns});
+    if (row.several_configurations) row.occupancy = {.unknown = "several configurations"};
+    if (row.operators > 1) row.op.clear();
+    if (row.several_passes) row.pass.clear();
+    if (row.regions > 1) row.region.clear();
+    row.also_in_none = row.also_in_none && row.regions > 0;
+    return std::move(row);
+  }
+};
+
+/// Puts work into rows.
+class kernel_summing {
+ public:
+  /// `kept`: which of the profile's work is looked at.
+  kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
+      : p_(p),
+        by_parameters_(by.has(group_key::parameters)),
+        by_thread_(by.has(group_key::thread)),
+        keys_(p),
+        places_(p),
+        roofs_(p, device_sums(p)),
+        groups_(p, by),
+        rows_(p.device.work.size()) {
+    for (std::size_t i = 0; i < p.nodes.size() && has_device_work(p); ++i)
+      groups_.look_at(static_cast<std::uint32_t>(i));
+    for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
+    for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
+    for (std::size_t i = 0; i < p.device.work.size(); ++i)
+      if (p.device.work[i].task == device_task::kernel && kept[i]) add(p.device.work[i]);
+  }
+
+  std::vector<kernel_row> finish() {
+    const double all = all_device_work(p_).ns;
+    const std::vector<std::uint32_t> order =
+        sorted_order(sums_.size(), [&](std::uint32_t a, std::uint32_t b) {
+          return sums_[a].row.total_ns > sums_[b].row.total_ns;
+        });
+    std::vector<kernel_row> table;
+    table.reserve(order.size());
+    for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
+    make_keys_differ(table);
+    return table;
+  }
+
+ private:
+  void add(const device_work& w) {
+    const work_place at = places_.of(w);
+    const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
+    const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
+    if (is_new)
+      sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
+                                 kernel == device_work::none ? std::string{} : names_[kernel]);
+    kernel_sum& sum = sums_[number];
+    if (is_new) {
+      sum.row.values = groups_.values_of({scope_of(p_, w), at.op});
+      sum.row.key = row_key_of(w, at, sum.row);
+      if (at.op != scope_node::none) sum.row.parameters = groups_.leaves().text(p_.nodes[at.op]);
+    }
+    const operator_kernels* const of = places_.kernels_of(at);
+    if (of != nullptr && variants_.of({{number, at.variant}}).second && ++sum.row.variants > 1 &&
+        !by_parameters_)
+      sum.row.parameters.clear();
+    if (of != nullptr && operators_.of({{number, at.op_name}}).second) ++sum.row.operators;
+    if (at.region == scope_node::none) {
+      sum.row.also_in_none = true;
+    } else if (regions_.of({{number, at.region_name}}).second) {
+      ++sum.row.regions;
+      sum.row.region = p_.nodes[at.region].name;
+    }
+    if (streams_.of({{number, w.device, w.stream}}).second) {
+      ++sum.row.streams;
+      sum.row.stream = w.stream;
+    }
+    sum.add(p_, w, at, of, roofs_);
+    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel]
+                               ? tensor_use::yes_by_name
+                               : declared(of);
+    sum.row.tensor_core = is_new || sum.row.tensor_core == use ? use : tensor_use::unknown;
+  }
+
+  static tensor_use declared(const operator_kernels* of) noexcept {
+    if (of == nullptr) return tensor_use::unknown;
+    if (of->on == arithmetic_unit::cuda_core) return tensor_use::no_declared;
+    return of->on == arithmetic_unit::tensor_core && of->only_one() ? tensor_use::yes_declared
+                                                                    : tensor_use::unknown;
+  }
+
+  std::uint64_t row_key_of(const device_work& w, const work_place& at, const kernel_row& row) {
+    key_hash hash;
+    hash.add(static_cast<std::uint64_t>(at.place)).add(row.kernel);
+    if (at.op != scope_node::none)
+      hash.add(keys_.call(p_.nodes[at.op], row.values, groups_.leaves()).value());
+    if (by_parameters_) {
+      for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
+      hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+    }
+    const std::uint32_t scope = scope_of(p_, w);
+    profile_keys::add_places(
+        hash, row.values,
+        scope == scope_node::none ? std::string_view{} : keys_.thread_name(p_.nodes[scope]));
+    if (by_thread_) hash.add(w.stream);
+    return hash.value();
+  }
+
+  // Four keys, since one has six parts.
+  row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
+    const std::uint32_t group =
+        group_keys_.of(groups_.key_of({scope_of(p_, w), at.op}, at.variant)).first;
+    row_key key{{static_cast<std::uint32_t>(at.place), group, kernel}};
+    if (by_thread_) key.part[3] = w.stream;
+    if (!by_parameters_) return key;
+    key.part[4] =
+        shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
+    key.part[5] = memories_
+                      .of({{w.registers, w.static_shared + w.dynamic_shared, w.device,
+                            w.merged ? 1U : 0U, at.pass}})
+                      .first;
+    return key;
+  }
+
+  const profile& p_;
+  bool by_parameters_, by_thread_;
+  profile_keys keys_;
+  launch_places places_;
+  roofline roofs_;
+  group_numbers groups_;
+  key_numbers rows_, group_keys_{0}, shapes_{0}, memories_{0}, variants_{0}, operators_{0},
+      regions_{0}, streams_{0};
+  std::vector<std::string> names_;     // of the kernels, readable
+  std::vector<bool> on_tensor_cores_;  // by their names
+  std::vector<kernel_sum> sums_;
+};
+
+}  // namespace detail
+
+/// The table of the kernels for which keep(const device_work&) says true, most time first.
+template <class Keep>
+std::vector<kernel_row> kernel_table(const profile& p, const grouping& by, Keep keep) {
+  std::vector<bool> kept(p.device.work.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = keep(p.device.work[i]);
+  return detail::kernel_summing(p, by, kept).finish();
+}
+
+/// All kernels.
+///     for (const auto& row : kprof::kernel_table(run)) use(row.op,
+///     kprof::short_kernel_name(row.kernel), row.total_ns);
+inline std::vector<kernel_row> kernel_table(const profile& p,
+                                            const grouping& by = grouping::parameters) {
+  return kernel_table(p, by, [](const device_work&) { return true; });
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_table.hpp>
+
+// <kprof/model/summary.hpp>
+#ifndef KPROF_MODEL_SUMMARY_HPP
+#define KPROF_MODEL_SUMMARY_HPP
+
+// What a profile adds up to: one row an operator, and the call tree of all threads together.
+// Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
+// linear in profile::nodes, sorting aside.
+
+// <kprof/model/device_row_sum.hpp>
+#ifndef KPROF_MODEL_DEVICE_ROW_SUM_HPP
+#define KPROF_MODEL_DEVICE_ROW_SUM_HPP
+
+// What the device did for a row of the operator table. Included by summary.hpp. Pure.
+
+// <kprof/model/operator_row.hpp>
+#ifndef KPROF_MODEL_OPERATOR_ROW_HPP
+#define KPROF_MODEL_OPERATOR_ROW_HPP
+
+// A row of the operator table, and how the nodes of a profile are summed into it. Included by
+// summary.hpp. Pure.
+
+// <kprof/model/off_cpu.hpp>
+#ifndef KPROF_MODEL_OFF_CPU_HPP
+#define KPROF_MODEL_OFF_CPU_HPP
+
+// Where the threads of a run were off the CPU. Included by the summaries. Pure; linear in
+// profile::nodes.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The share of the measured time on a CPU, at most. `why_none`: no call has finished, or none.
+inline figure cpu_share(double measured_ns, double off_ns, absence why_none,
+                        const clock_info& clock) noexcept {
+  if (measured_ns > 0) return {std::clamp(1 - off_ns / measured_ns, 0.0, 1.0)};
+  if (why_none == absence::none)
+    why_none = clock.cpu_interval_ns > 0   ? absence::too_short
+               : clock.cpu_interval_ns < 0 ? absence::not_noted
+                                           : absence::no_cpu_time;
+  return {0, why_none};
+}
+
+/// For each node whether its path was handed to another thread.
+inline std::vector<bool> handed_over(const profile& p) {
+  std::vector<bool> out(p.nodes.size());
+  const auto leads_elsewhere = [](const scope_node& n) {
+    return n.kind != scope_kind::root && is_placeholder(n);
+  };
+  if (std::none_of(p.nodes.begin(), p.nodes.end(), leads_elsewhere)) return out;
+  const std::vector<std::uint32_t> paths = path_numbers(p);
+  std::vector<bool> taken(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (leads_elsewhere(p.nodes[i])) taken[paths[i]] = true;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    out[i] = paths[i] != scope_node::none && taken[paths[i]];
+  return out;
+}
+
+/// For each node the time off the CPU that no scope inside it accounts for; 0 where its path was
+/// handed to other threads, for whose work it may well wait.
+inline std::vector<double> off_cpu_self(const profile& p) {
+  std::vector<double> out(p.nodes.size());
+  for (std::size_t i = p.nodes.size(); i-- > 0;) {  // children before their parents
+    const double off = not_negative(p.nodes[i].off_cpu_ns);
+    out[i] = not_negative(out[i] + off);
+    if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
+      out[parent] -= off;
+  }
+  const std::vector<bool> waits_for_others = handed_over(p);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (waits_for_others[i]) out[i] = 0;
+  return out;
+}
+
+/// The time of an operator's row, or of a region.
+struct off_cpu_time {
+  std::string name;
+  double total_ns = 0;
+  double measured_ns = 0;  // of the calls whose CPU time is known
+  double self_ns = 0;      // off the CPU, at least, less that of scopes inside
+};
+
+/// The regions outside all operators, by name.
+inline std::vector<off_cpu_time> regions_off_cpu(const profile& p) {
+  std::vector<off_cpu_time> out;
+  const std::vector<double> self = off_cpu_self(p);
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  text_numbers names;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    if (n.kind != scope_kind::region || operators[i] != scope_node::none) continue;
+    const std::uint32_t number = names.of(n.name);
+    if (number == out.size()) out.push_back({n.name});
+    out[number].total_ns += not_negative(n.total_ns);
+    out[number].measured_ns += not_negative(n.measured_ns);
+    out[number].self_ns += self[i];
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/off_cpu.hpp>
+
+// <kprof/model/shared_sum.hpp>
+#ifndef KPROF_MODEL_SHARED_SUM_HPP
+#define KPROF_MODEL_SHARED_SUM_HPP
+
+// What the calls of a row that several threads share add up to. Included by operator_row.hpp. Pure.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Of the node's calls, the part whose durations are known; 1 where there are none.
+inline double timed_share(const scope_node& n) noexcept {
+  if (!is_part(n) || n.shared.calls == 0) return 1;
+  return static_cast<double>(n.shared.joined) / static_cast<double>(n.shared.calls);
+}
+
+struct shared_sum {
+  double calls = 0, parts = 0, joined = 0;
+  double longest_ns = 0, mean_part_ns = 0, waiting_ns = 0;
+
+  void add(const scope_node& n) noexcept {
+    if (!is_part(n) || n.shared.calls == 0) return;
+    const double of_call = n.shared.parts;
+    const double busy_ns = not_negative(n.shared.busy_ns);
+    calls += static_cast<double>(n.shared.calls);
+    parts += static_cast<double>(n.shared.calls) * of_call;
+    joined += static_cast<double>(n.shared.joined);
+    longest_ns += not_negative(n.shared.longest_ns);
+    mean_part_ns += busy_ns / of_call;
+    waiting_ns += not_negative(of_call * not_negative(n.shared.wall_ns) - busy_ns);
+  }
+
+  figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
+  figure imbalance() const noexcept {
+    return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);
+  }
+  figure waiting() const noexcept {
+    return times() == absence::none ? figure{waiting_ns} : figure{0, times()};
+  }
+
+ private:
+  absence times() const noexcept {
+    if (calls == 0) return absence::not_shared;
+    return joined > 0 ? absence::none : absence::not_joined;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/shared_sum.hpp>
+
+// <kprof/model/variant_sum.hpp>
+#ifndef KPROF_MODEL_VARIANT_SUM_HPP
+#define KPROF_MODEL_VARIANT_SUM_HPP
+
+// What the formulas say of one set of parameters of a row. Included by operator_row.hpp. Pure.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What of a call counts in its row, since no call around it covers it.
+struct counted_call {
+  bool time = true, flops = true, bytes = true;
+};
+
+/// What the formulas say of a set of parameters, by whether the calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0, calls = 0;
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
+  row_roofs roof, idle_roof;
+  bool on_device = false;
+  // other threads launched for it, and for which of its calls is not known
+  bool handed_over = false;
+  std::uint32_t row = scope_node::none;
+
+  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
+    // Which parts launched for which call is not known.
+    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
+    if (counted.time) {
+      calls += static_cast<double>(executions(n));
+      idle_calls += idle;
+    }
+    if (says_flops(n) ? counted.flops : counted.bytes) {
+      roof.add(of_call, static_cast<double>(executions(n)));
+      idle_roof.add(of_call, idle);
+    }
+    if (counted.flops && says_flops(n)) {
+      flops += all_flops(n);
+      idle_flops += idle * static_cast<double>(n.work.flops);
+    }
+    if (counted.bytes && says_bytes(n)) {
+      bytes += all_bytes(n);
+      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
+                            static_cast<double>(n.work.bytes_written));
+    }
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/variant_sum.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// The calls of one operator, of one set of parameters, ... as `grouping` says.
+///
+/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
+/// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
+/// counts once. In a row of several operators an outer call without a formula covers no formula,
+/// and calls that have none are left out of `flops` and `bytes` as long as others have one:
+/// `calls_without_flops` says how many.
+///
+/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
+/// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
+/// path was handed to other threads: what their regions took is in it. By thread, such time belongs
+/// to no row.
+///
+/// Work on the device counts in the same way, and by thread to the thread that launched it. Times
+/// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
+/// work on the device, in the row or in operators nested in it, rates are what these calls'
+/// formulas say over `device_total_ns`, and not known while records of that work are missing; else
+/// they are over `total_ns`.
+struct operator_row {
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
+  std::string name;             ///< of the operator; empty where there are several
+  std::uint64_t operators = 1;  ///< different names of operators in this row
+  /// What the calls have in common: for each key of the grouping its value.
+  std::vector<group_value> values;
+  /// Of fields that are folded and, in a row of one operator with several sets of parameters, of
+  /// each number that differs: the values that it has in them.
+  std::vector<field_range> ranges;
+  /// Their text, without folded fields; empty where the calls differ in it.
+  std::string parameters;
+  /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
+  /// typed values.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;       ///< sets of parameters in this row
+  bool merged = false;              ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
+  bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
+  std::string file;      ///< call site, if there is one and only one
+  std::uint32_t line = 0;
+  bool several_sites = false;
+  /// Index in profile::threads; none where several threads ran it.
+  std::uint32_t thread = scope_node::none;
+  dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
+  bool several_types = false;
+  pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
+  bool several_passes = false;
+
+  std::uint64_t calls = 0;  ///< finished
+  /// Of these, calls that captured their work into a CUDA graph and did none.
+  std::uint64_t captured = 0;
+  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  /// Of the calls and the regions in them, up to the operators nested in them.
+  double self_ns = 0;
+  double total_ns = 0;
+  double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
+  /// Of total_ns, or of the parts of shared calls, the calls whose CPU time is known.
+  double measured_ns = 0;
+  double off_cpu_ns = 0;  ///< of that, the time on no CPU, at least
+  /// off_cpu_ns of all calls, less that of the operators inside them; and less where a path was
+  /// handed to other threads, since it waits for these.
+  double off_cpu_self_ns = 0;
+  figure cpu;  ///< 1 - off_cpu_ns / measured_ns: the share of the time on a CPU, at most
+  /// Of a call's duration; median and p99 within 0.8 %.
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
+  figure first_ns;      ///< of the call that ended first, in all threads
+  figure flops, bytes;  ///< of the calls in total_ns, summed
+  /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
+  std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
+  figure flops_per_call, bytes_per_call;  ///< their means
+  figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
+  figure flops_per_byte;                  ///< arithmetic intensity
+
+  /// Of calls that several threads share: parts of a call, the mean; the longest part over the mean
+  /// part; and the time that threads lost, parts times duration less the time in the parts.
+  figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
+      waiting_ns{0, absence::not_shared};
+
+  bool on_device = false;  ///< launched work, or operators nested in it did
+  /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
+  std::uint64_t kernels = 0;
+  std::uint64_t copies = 0;    ///< copies and memsets, the same
+  double device_ns = 0;        ///< of both, the run times; concurrent runs count each
+  double device_total_ns = 0;  ///< that with nested operators
+  double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
+  /// Mean time from the launch of the row's own work to its start on the device.
+  figure gap_ns{0, absence::no_launch};
+
+  /// How near it is to the roof that profile::machine gives, over the time that its rates are
+  /// over. Calls without formulas or ceilings are left out in a row of several operators, as long
+  /// as others have them.
+  roof_verdict verdict;
+};
+
+namespace detail {
+
+/// Sums the nodes of one row.
+struct row_sum {
+  operator_row row;
+  const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
+  histogram merged;
+  double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
+  double first_ns = -1, first_end_ns = HUGE_VAL;
+  bool lacks_first = false;  // some node does not have it
+  double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
+  double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
+  std::uint64_t timed_calls = 0;
+  shared_sum shared;
+  row_roofs roof;
+  absence no_flops = absence::none, no_bytes = absence::none;
+  bool any_flops = false, any_bytes = false;  // has a call with that formula
+  bool lacks_flops = false, lacks_bytes = false;
+  bool classed = false;
+  // Nodes of this row that the walk is in and that cover others: with their time, their formulas.
+  std::uint32_t active = 0, active_flops = 0, active_bytes = 0;
+
+  void begin(const scope_node& n, std::uint64_t operators) {
+    row.operators = operators;
+    if (operators == 1) row.name = n.name;
+    row.file = n.file;
+    row.line = n.line;
+    row.thread = n.thread;
+  }
+
+  counted_call counted() const noexcept {
+    return {active == 0, active_flops == 0, active_bytes == 0};
+  }
+  void enter(const scope_node& n) noexcept {
+    ++active;
+    active_flops += says_flops(n) ? 1U : 0U;
+    active_bytes += says_bytes(n) ? 1U : 0U;
+  }
+  void leave(const scope_node& n) noexcept {
+    --active;
+    active_flops -= says_flops(n) ? 1U : 0U;
+    active_bytes -= says_bytes(n) ? 1U : 0U;
+  }
+
+  /// A call's duration and its end; negative: not known.
+  void add_first(double ns, double end_ns) {
+    lacks_first = lacks_first || !(ns >= 0);
+    if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
+  }
+
+  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) {
+    if (says_flops(n) ? counted.flops : counted.bytes)
+      roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
+    row.calls += finished_calls(n);
+    row.captured += std::min(n.captured, finished_calls(n));
+    row.replays += n.replays;
+    if (opens_calls(n)) {
+      row.open += n.open;
+      row.open_ns += not_negative(n.open_ns);
+    }
+    shared.add(n);
+    if (detail::timed_calls(n) > 0) {
+      timed_calls += detail::timed_calls(n);
+      duration_ns += calls_ns(n);
+      add_durations(is_part(n) ? n.shared.durations : n.durations);
+      min_ns = std::min(min_ns, not_negative(is_part(n) ? n.shared.min_ns : n.min_ns));
+      max_ns = std::max(max_ns, not_negative(is_part(n) ? n.shared.max_ns : n.max_ns));
+      add_first(is_part(n) ? n.shared.first_ns : n.first_ns,
+                is_part(n) ? n.shared.first_end_ns : n.first_end_ns);
+    }
+    if (row.line != n.line || row.file != n.file) row.several_sites = true;
+    if (row.thread != n.thread) row.thread = scope_node::none;
+    row.merged = row.merged || n.merged;
+    if (!n.merged) add_class(n.work.type, n.work.pass);
+    add_work(n, counted);
+  }
+
+  void add_durations(const histogram& more) {
+    if (durations == nullptr) {  // most rows have one node: nothing is copied
+      durations = &more;
+      return;
+    }
+    if (durations != &merged) merged = *std::exchange(durations, &merged);
+    merged.merge(more);
+  }
+
+  void add_class(dtype type, pass_kind pass) {
+    if (!classed) {
+      row.type = type;
+      row.pass = pass;
+    }
+    row.several_types = row.several_types || row.type != type;
+    row.several_passes = row.several_passes || row.pass != pass;
+    classed = true;
+  }
+
+  void add_work(const scope_node& n, const counted_call& counted) {
+    const absence known = n.merged        ? absence::merged
+                          : !n.work.valid ? absence::invalid
+                                          : absence::none;
+    if (row.operators == 1 || counted.flops) no_flops = std::max(no_flops, known);
+    if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
+    if (!n.work.valid) {
+      row.invalid = true;
+      row.invalid_calls += finished_calls(n);
+    }
+    if (counted.time) {
+      row.total_ns += calls_ns(n);
+      row.measured_ns += not_negative(n.measured_ns);
+      row.off_cpu_ns += not_negative(n.off_cpu_ns);
+    }
+    const std::uint64_t done = executions(n);
+    const bool lacks_flops_here = !n.merged && !n.work.has_flops;
+    const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
+    lacks_flops = lacks_flops || lacks_flops_here;
+    lacks_bytes = lacks_bytes || lacks_bytes_here;
+    any_flops = any_flops || says_flops(n);
+    any_bytes = any_bytes || says_bytes(n);
+    if (counted.flops) {
+      if (says_flops(n)) flops += all_flops(n), timed_flops += timed_share(n) * all_flops(n);
+      if (lacks_flops_here) row.calls_without_flops += done;
+      else flops_calls += static_cast<double>(done);
+    }
+    if (counted.bytes) {
+      if (says_bytes(n)) bytes += all_bytes(n), timed_bytes += timed_share(n) * all_bytes(n);
+      if (lacks_bytes_here) row.calls_without_bytes += done;
+      else bytes_calls += static_cast<double>(done);
+    }
+  }
+
+  double quantile(double q) const noexcept {
+    return durations == nullptr ? 0 : durations->quantile(q);
+  }
+
+  /// Why no number of the work can be known: nothing was done.
+  absence nothing_done() const noexcept {
+    if (row.calls - row.captured + row.replays > 0) return absence::none;
+    return row.captured > 0 ? absence::not_replayed : absence::no_calls;
+  }
+
+  operator_row finish(double all_self_ns, const clock_info& clock, double empty_scope_ns) {
+    const absence none_finished = timed_calls > 0   ? absence::none
+                                  : row.calls > 0   ? absence::not_joined
+                                  : row.replays > 0 ? absence::graphs_only
+                                                    : absence::no_calls;
+    const auto duration = [&](double ns) {
+      return figure{
+          none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0,
+          none_finished};
+    };
+    row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
+    row.mean_ns =
+        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
+    row.median_ns = duration(quantile(0.5) * clock.ns_per_tick);
+    row.p99_ns = duration(quantile(0.99) * clock.ns_per_tick);
+    row.min_ns = duration(min_ns);
+    row.max_ns = duration(max_ns);
+    row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
+    row.cpu = cpu_share(row.measured_ns, row.off_cpu_ns,
+                        row.calls == 0 ? none_finished : absence::none, clock);
+    if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
+    if (lacks_bytes && (row.operators == 1 || !any_bytes))
+      no_bytes = std::max(no_bytes, absence::no_bytes);
+    if (row.operators == 1) row.calls_without_flops = row.calls_without_bytes = 0;
+    row.flops = {flops, std::max(no_flops, nothing_done())};
+    row.bytes = {bytes, std::max(no_bytes, nothing_done())};
+    row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
+    row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
+    const absence untimed =
+        none_finished == absence::not_joined ? absence::not_joined : absence::none;
+    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.threads = shared.threads();
+    row.imbalance = shared.imbalance();
+    row.waiting_ns = shared.waiting();
+    row.verdict =
+        judge(roof.of(row.operators),
+              {.time_ns = row.total_ns,
+               .timed = std::max(untimed, nothing_done()),
+               .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * empty_scope_ns});
+    const absence unknown = std::max(row.flops.why, row.bytes.why);
+    row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
+    if (row.several_types) row.type = dtype::unknown;
+    if (row.several_passes) row.pass = pass_kind::unknown;
+    if (row.several_sites) {
+      row.file.clear();
+      row.line = 0;
+    }
+    return std::move(row);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/operator_row.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the device did for one row.
+struct device_row_sum {
+  device_sum own, total;                   // without and with nested operators
+  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  row_roofs roof;
+  std::uint32_t active = 0;  // nodes of this row that the walk is in
+
+  void add(const variant_sum& v) noexcept {
+    if (!v.on_device) return;
+    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
+    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
+    roof.add(v.roof);
+    if (!v.handed_over) roof.add(v.idle_roof, -1);
+  }
+  void finish(operator_row& row, double all_device_ns, const profile& p) const {
+    row.on_device = total.runs() > 0;
+    row.kernels = own.kernels;
+    row.copies = own.copies;
+    row.device_ns = own.ns;
+    row.device_total_ns = total.ns;
+    row.device_share = share_of(own.ns, all_device_ns);
+    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
+    if (!row.on_device && total.unrecorded == 0) return;
+    const absence timed = std::max({device_time_known(total), records_known(p, total),
+                                    calls > 0 ? absence::none : absence::no_calls});
+    row.flops_per_s =
+        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.bytes_per_s =
+        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.verdict = judge(roof.of(row.operators),
+                        {.time_ns = total.ns,
+                         .timed = timed,
+                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
+                                              .small_grids = total.small_grid_ns> 0.5 *
+                                     total.ns});
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/device_row_sum.hpp>
 
 // <kprof/model/row_numbers.hpp>
 #ifndef KPROF_MODEL_ROW_NUMBERS_HPP
@@ -8592,7 +9823,7 @@ class branch_work {
   /// `threads_apart`: a path that another thread handed over covers nothing, since its calls are in
   /// the tree of that thread.
   branch_work(const profile& p, const device_sums& device, bool threads_apart)
-      : p_(p), device_(device), row_of_(p.nodes.size(), scope_node::none) {
+      : p_(p), device_(device), roofs_(p, device), row_of_(p.nodes.size(), scope_node::none) {
     covers_ = covering_nodes(
         p, std::vector<std::uint32_t>(p.nodes.size(), threads_apart ? scope_node::none : 0));
   }
@@ -8609,7 +9840,7 @@ class branch_work {
 
   /// When all nodes have their rows. An operator covers all below it.
   void sum_up() {
-    std::vector<branch_sum> flops(p_.nodes.size()), bytes(p_.nodes.size());
+    std::vector<branch_sum> flops(p_.nodes.size()), bytes(p_.nodes.size()), ideal(p_.nodes.size());
     for (std::size_t i = p_.nodes.size(); i-- > 0;) {
       const scope_node& n = p_.nodes[i];
       if (n.kind == scope_kind::op) {
@@ -8617,14 +9848,19 @@ class branch_work {
         close(i, says_bytes(n),
               static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written),
               absence::no_bytes, bytes[i]);
+        const call_roof& roof = roofs_.of(i);
+        close(i, roof.why == absence::none && !roof.is_impossible, roof.ideal_ns(),
+              roof.is_impossible ? absence::impossible : roof.why, ideal[i]);
       }
       if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none) {
         flops[parent].add(flops[i]);
         bytes[parent].add(bytes[i]);
+        ideal[parent].add(ideal[i]);
       }
       if (row_of_[i] == scope_node::none) continue;
       rows_[row_of_[i]].flops.add(flops[i]);
       rows_[row_of_[i]].bytes.add(bytes[i]);
+      rows_[row_of_[i]].ideal.add(ideal[i]);
     }
   }
 
@@ -8636,12 +9872,17 @@ class branch_work {
   figure bytes_per_s(std::uint32_t row, double host_ns) const noexcept {
     return rate(rows_[row], rows_[row].bytes, host_ns);
   }
+  /// The least time that the work takes over the time that it took.
+  figure roof(std::uint32_t row, double host_ns) const noexcept {
+    const figure per_s = rate(rows_[row], rows_[row].ideal, host_ns);  // nanoseconds a second
+    return {per_s.value * 1e-9, per_s.why};
+  }
 
  private:
   struct row_work {
-    bool handed_over = false;  // other threads launched for it
-    branch_sum flops, bytes;
-    device_sum device{};  // of the branch
+    bool handed_over = false;        // other threads launched for it
+    branch_sum flops, bytes, ideal;  // ideal: the least time, in nanoseconds
+    device_sum device{};             // of the branch
   };
 
   // The sum of what is below becomes that of the whole branch.
@@ -8686,6 +9927,7 @@ class branch_work {
 
   const profile& p_;
   const device_sums& device_;
+  roofline roofs_;
   std::vector<std::uint32_t> row_of_;  // by node
   std::vector<bool> covers_;           // by node
   std::vector<row_work> rows_;
@@ -8747,6 +9989,9 @@ struct tree_row {
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
   figure flops{}, bytes{};
   figure flops_per_s{}, bytes_per_s{};
+  /// The least time that the operators' work takes on the machine, over the time that the rates are
+  /// over, 0 to 1. What has no formula, and what is impossible, adds none.
+  figure roof{};
 };
 
 namespace detail {
@@ -8832,6 +10077,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
+    rows[i].roof = work.roof(i, all_calls_ns(rows[i]));
     rows[i].flops_per_s = work.flops_per_s(i, all_calls_ns(rows[i]));
     rows[i].bytes_per_s = work.bytes_per_s(i, all_calls_ns(rows[i]));
   }
@@ -8918,8 +10164,10 @@ class row_summing {
       : p_(p),
         groups_(p, by),
         device_(p),
+        roofs_(p, device_),
         numbers_(p, by, groups_, launched_in(p, device_), kept),
         covers_(covering_nodes(p, numbers_.row_of)),
+        off_cpu_(off_cpu_self(p)),
         sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
@@ -8945,7 +10193,7 @@ class row_summing {
     table.reserve(sums_.size());
     const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
-      table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
+      table.push_back(sums_[i].finish(all, p_.clock, p_.cost.empty_scope_ns));
       operator_row& row = table.back();
       row.values = groups_.values_of({row.node, row.node});
       row.key = keys.row(p_.nodes[row.node], row.values, groups_.leaves());
@@ -8972,10 +10220,11 @@ class row_summing {
     row_sum* const row = row_of(node);
     if (row == nullptr) return;
     row->row.self_ns += not_negative(n.self_ns);
+    row->row.off_cpu_self_ns += off_cpu_[node];
     if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
     if (n.kind != scope_kind::op) return;
     const counted_call counted = row->counted();
-    if (!is_placeholder(n)) row->add(n, counted);
+    if (!is_placeholder(n)) row->add(n, counted, roofs_.of(node));
     if (!variants_.empty()) enter_variant(node, counted);
     if (covers_[node]) row->enter(n);
   }
@@ -8988,7 +10237,7 @@ class row_summing {
       variant.handed_over =
           variant.handed_over || is_placeholder(p_.nodes[node]) || is_part(p_.nodes[node]);
     }
-    variant.add(p_.nodes[node], counted);
+    variant.add(p_.nodes[node], counted, roofs_.of(node));
   }
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
@@ -9008,8 +10257,10 @@ class row_summing {
   const profile& p_;
   group_numbers groups_;
   device_sums device_;
+  roofline roofs_;
   row_numbers numbers_;
   std::vector<bool> covers_;
+  std::vector<double> off_cpu_;  // by node
   std::vector<row_sum> sums_;
   std::vector<device_row_sum> on_device_;  // by row, where there is work on a device
   std::vector<variant_sum> variants_;      // the same by set of parameters in a row
@@ -9073,6 +10324,2432 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/summary.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Where a run loses time, and what to do about it. As a sentence: "WHERE FACT. ACTION."
+struct advice {
+  const char* id = "";   ///< of the rule that gave it: "G9"
+  std::string where{};   ///< "Linear 384 → 50304 dgrad"
+  std::string fact{};    ///< "is 39% of the run at 2% of the roof"
+  std::string action{};  ///< "At that speed it would take 2.3 s"
+  /// What following it saves at most; never more than the time of what it is about. Negative: how
+  /// much is not known.
+  double gain_ns = -1;
+  double share = 0;    ///< gain_ns, of advice_facts::window_ns; where it is not known 0
+  double time_ns = 0;  ///< of what it is about
+  /// Index in profile::nodes of the first call that it is about; none where it is about the run.
+  std::uint32_t node = scope_node::none;
+};
+
+/// What rules look at: the tables of a run, made once for all of them.
+struct advice_facts {
+  const profile& run;
+  /// What gains are shares of: the time of the run without its pauses or, where several threads
+  /// were in scopes at a time, the time of all scopes.
+  double window_ns = 0;
+  std::vector<operator_row> rows;     ///< by parameters
+  std::vector<std::uint32_t> row_of;  ///< of each node; none where it has no row
+  std::vector<kernel_row> kernels;    ///< by parameters
+  std::vector<copy_row> copies;
+  double device_ns = 0;  ///< of all work of the devices
+  /// For each row the one of the same operator, with the same type, that is nearest to its roof;
+  /// none where no other is nearer by half, or the row is not the one to lose most by that.
+  std::vector<std::uint32_t> better_row;
+  std::uint32_t most_lost = scope_node::none;  ///< the row that loses most time, far from its roof
+  /// Operators that are faster than one thread can be.
+  std::vector<std::string_view> several_threads;
+};
+
+/// What a rule looks at, one after the other.
+enum class advice_about : std::uint8_t {
+  rows,     ///< advice_facts::rows by the time that their rates are over: the device's, if any
+  calls,    ///< the same by the time of their calls on the host
+  kernels,  ///< advice_facts::kernels
+  copies,   ///< advice_facts::copies
+  run,      ///< the run as a whole, once
+};
+
+/// What a piece of advice puts time down to. Of several about the same thing with the same cause,
+/// the rule that comes first gives its advice.
+enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, run };
+
+/// A rule that finds advice. It lives as long as the binary that registers it.
+struct advice_rule {
+  const char* id;  ///< letters, digits and _: advice=-ID switches it off
+  advice_about about = advice_about::rows;
+  advice_cause cause = advice_cause::work;
+  /// It is asked about what takes at least this share of the window.
+  double least_share = 0.01;
+  /// Whether there is advice about number `i`, which is then filled in: `fact`, `action` and
+  /// `gain_ns`; of a rule about the run also `where` and `time_ns`. Must not throw anything but
+  /// std::bad_alloc. Rows above every roof are not asked about, nor a device of which records are
+  /// missing.
+  bool (*look)(const advice_facts& of, std::size_t i, advice& out) = nullptr;
+};
+
+class advice_registration;
+namespace detail {
+/// The rules that this binary adds to kprof's own, by their ids. Written before main(), or when the
+/// binary is loaded.
+KPROF_DETAIL_LOCAL inline constinit const advice_registration* first_advice_registration = nullptr;
+}  // namespace detail
+
+/// Makes a rule known in this binary while it exists. Give the variable
+/// [[gnu::init_priority(101)]]: KPROF, which may name the rule, is read by constructors that come
+/// later. A rule does not become known while another of its id is.
+///     constexpr kprof::advice_rule too_many{.id = "MY1", ..., .look = &look};
+///     [[gnu::init_priority(101)]] const kprof::advice_registration known{too_many};
+class KPROF_DETAIL_LOCAL advice_registration {
+ public:
+  explicit advice_registration(const advice_rule& what) noexcept : what_(what) {
+    const advice_registration** at = &detail::first_advice_registration;
+    while (*at != nullptr && std::string_view{(*at)->what_.id} < what.id) at = &(*at)->next_;
+    if (*at != nullptr && std::string_view{(*at)->what_.id} == what.id) return;
+    next_ = *at;
+    *at = this;
+  }
+  ~advice_registration() {
+    const advice_registration** at = &detail::first_advice_registration;
+    while (*at != nullptr && *at != this) at = &(*at)->next_;
+    if (*at == this) *at = next_;
+  }
+  advice_registration(const advice_registration&) = delete;
+  advice_registration& operator=(const advice_registration&) = delete;
+
+  const advice_rule& what() const noexcept { return what_; }
+  const advice_registration* next() const noexcept { return next_; }
+
+ private:
+  const advice_rule& what_;
+  mutable const advice_registration* next_ = nullptr;
+};
+
+namespace detail {
+
+/// The time that a row's rates are over.
+inline double time_of(const operator_row& row) noexcept {
+  return row.on_device ? row.device_total_ns : row.total_ns;
+}
+
+/// What the one kind of GPU of the run reaches; null where there are several kinds or it is not
+/// known.
+[[gnu::cold]] inline const gpu_ceilings* only_gpu(const profile& p) noexcept {
+  for (const gpu_ceilings& gpu : p.machine.gpus)
+    if (gpu.device != p.machine.gpus[0].device) return nullptr;
+  return p.machine.gpus.empty() ? nullptr : &p.machine.gpus[0];
+}
+
+/// The highest rate of a type, in operations a second; 0: not known.
+[[gnu::cold]] inline double rate_on(const gpu_ceilings& gpu, dtype type,
+                                    arithmetic_unit on) noexcept {
+  double rate = 0;
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+    if (a.type == type && a.on == on && a.operations > rate) rate = a.operations;
+  return rate;
+}
+
+/// That of the processor, of one thread or of all.
+[[gnu::cold]] inline rate_ceiling rate_on(const cpu_ceilings& cpu, dtype type) noexcept {
+  for (const arithmetic_ceiling& a : cpu.arithmetic)
+    if (a.type == type) return a.operations;
+  return {};
+}
+
+/// The bandwidth of the processor's memory.
+[[gnu::cold]] inline rate_ceiling memory_rate(const cpu_ceilings& cpu) noexcept {
+  rate_ceiling out;
+  if (cpu.memory.empty()) return out;
+  const memory_ceiling& m = cpu.memory.back();
+  out.one_thread = m.read.one_thread > m.triad.one_thread ? m.read.one_thread : m.triad.one_thread;
+  out.all_threads =
+      m.read.all_threads > m.triad.all_threads ? m.read.all_threads : m.triad.all_threads;
+  return out;
+}
+
+/// Whether a row's least time is that of its bytes, and not that of its FLOPs.
+[[gnu::cold]] inline bool is_of_memory(const profile& p, const operator_row& row) noexcept {
+  if (!row.bytes.known() || !(row.bytes.value > 0)) return false;
+  if (!row.flops.known() || !(row.flops.value > 0)) return true;
+  double rate = 0, bandwidth = 0;
+  if (const gpu_ceilings* const gpu = only_gpu(p); row.on_device) {
+    if (gpu == nullptr) return false;
+    const double tensor = rate_on(*gpu, row.type, arithmetic_unit::tensor_core);
+    rate = rate_on(*gpu, row.type, arithmetic_unit::cuda_core);
+    if (tensor > rate) rate = tensor;
+    bandwidth = gpu->memory_bytes;
+  } else {
+    rate = rate_on(p.machine.cpu, row.type).one_thread;
+    bandwidth = memory_rate(p.machine.cpu).one_thread;
+  }
+  return bandwidth > 0 && rate > 0 && row.bytes.value / bandwidth > row.flops.value / rate;
+}
+
+/// A number of a call's parameters by its field; 0 where there is none.
+[[gnu::cold]] inline std::int64_t number_of(const profile& p, const operator_row& row,
+                                            std::string_view field) {
+  if (row.node >= p.nodes.size() || row.variants != 1 || row.merged) return 0;
+  const parameter_value v = p.value(p.nodes[row.node], field);
+  const bool is_number =
+      v.kind == parameter_kind::signed_integer || v.kind == parameter_kind::unsigned_integer;
+  return is_number ? v.as_signed() : 0;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/rule.hpp>
+
+// <kprof/model/row_texts.hpp>
+#ifndef KPROF_MODEL_ROW_TEXTS_HPP
+#define KPROF_MODEL_ROW_TEXTS_HPP
+
+// What is said of the rows of one operator, so that no two of them read the same: what they share
+// is said once, and what is left tells them apart. Included by the text reports. Pure.
+
+// <kprof/model/parameter_parts.hpp>
+#ifndef KPROF_MODEL_PARAMETER_PARTS_HPP
+#define KPROF_MODEL_PARAMETER_PARTS_HPP
+
+// What is said of a set of parameters, in parts: a part is a field with its value, "K=64", or a
+// piece of the operator's own short form, "32×64×56×56 → 64". Included by row_texts.hpp. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// One part. Parts of several sets that have the same place say the same thing, of other values.
+struct parameter_part {
+  std::uint32_t place = 0;
+  std::string text;
+  bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
+
+  friend bool operator==(const parameter_part& a, const parameter_part& b) {
+    return a.place == b.place && a.text == b.text;
+  }
+};
+
+/// The elements of an array as far as they are used: without those at the end that are as in the
+/// default. Sizes as "3×224×224", others as "[1,-1]".
+inline std::string used_elements(const operator_field& f, parameter_cursor& values,
+                                 parameter_cursor& defaults) {
+  std::vector<std::string> elements;
+  std::size_t used = 0;
+  bool are_sizes =
+      f.kind == parameter_kind::signed_integer || f.kind == parameter_kind::unsigned_integer;
+  for (std::uint32_t i = 0; i < f.extent; ++i) {
+    std::string text, fallback;
+    append_element(text, f, values);
+    const bool has_default = !defaults.at_end();
+    if (has_default) append_element(fallback, f, defaults);
+    if (!has_default || text != fallback) used = i + 1;
+    elements.push_back(std::move(text));
+  }
+  elements.resize(used);
+  for (const std::string& e : elements) are_sizes = are_sizes && e[0] != '-' && e != "0";
+  std::string out;
+  for (const std::string& e : elements)
+    out.append(out.empty() ? "" : are_sizes ? "\u00D7" : ",").append(e);
+  return are_sizes ? out : '[' + out + ']';
+}
+
+/// "K=64", "bias", "bias=false", "f32" of a type.
+inline std::string field_text(const operator_field& f, parameter_cursor values,
+                              parameter_cursor defaults) {
+  if (f.extent != 0 && f.kind != parameter_kind::aggregate)
+    return f.name + '=' + used_elements(f, values, defaults);
+  std::string value;
+  append_field(value, f, values);
+  if (f.kind == parameter_kind::boolean && value == "true") return f.name;
+  return f.name + '=' + value;
+}
+
+/// Whether the field's value is the one that the operator declares for it.
+inline bool is_default(const operator_field& f, parameter_cursor values,
+                       parameter_cursor defaults) {
+  return !defaults.at_end() && values.packed_field(f) == defaults.packed_field(f);
+}
+
+/// Which fields of a set of parameters become parts.
+enum class which_fields : std::uint8_t {
+  telling,  // the short form or, without one, what is no default and has a meaning in the call
+  all       // every field
+};
+
+/// Parts of the fields have the field's place, those of the short form places from here on.
+inline constexpr std::uint32_t first_brief_place = 1U << 16U;
+
+/// Where the first piece of the short form ends: at a comma, or at a space beside a "name=value".
+inline std::size_t end_of_piece(std::string_view brief) noexcept {
+  const auto has_value = [&](std::size_t begin) {
+    return brief.substr(begin, brief.find(' ', begin) - begin).find('=') != std::string_view::npos;
+  };
+  for (std::size_t at = 0; at < brief.size(); at = brief.find(' ', at) + 1) {
+    const std::size_t space = brief.find(' ', at);
+    if (space == std::string_view::npos) break;
+    if (space > 0 && brief[space - 1] == ',') return space - 1;
+    if (has_value(at) || has_value(space + 1)) return space;
+  }
+  return brief.size();
+}
+
+/// Puts the pieces of the short form into parts of their own, so that rows can share some.
+inline void add_brief(std::vector<parameter_part>& parts, std::string_view brief) {
+  bool after_comma = false;
+  for (std::uint32_t place = first_brief_place; !brief.empty(); ++place) {
+    const std::size_t end = end_of_piece(brief);
+    parts.push_back({place, std::string{brief.substr(0, end)}, after_comma});
+    after_comma = end < brief.size() && brief[end] == ',';
+    brief.remove_prefix(std::min(brief.size(), end + (after_comma ? 2 : 1)));
+  }
+}
+
+/// The parts of a node's parameters; none where they were not kept.
+inline std::vector<parameter_part> parameter_parts(const profile& p, const scope_node& n,
+                                                   which_fields which) {
+  std::vector<parameter_part> parts;
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr || n.merged || n.values.empty()) return parts;
+  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
+  if (brief) add_brief(parts, n.brief);
+  parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
+  for (std::uint32_t i = 0; i < op->fields.size(); ++i) {
+    const operator_field& f = op->fields[i];
+    const std::uint64_t bit = i < 64 ? std::uint64_t{1} << i : 0;
+    const bool left_out = telling && (is_default(f, values, defaults) || (n.unshown & bit) != 0 ||
+                                      (brief && (n.beside & bit) == 0));
+    if (!left_out) parts.push_back({i, field_text(f, values, defaults)});
+    values.skip_all(f);
+    defaults.skip_all(f);
+  }
+  return parts;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/parameter_parts.hpp>
+
+// <kprof/model/text_range.hpp>
+#ifndef KPROF_MODEL_TEXT_RANGE_HPP
+#define KPROF_MODEL_TEXT_RANGE_HPP
+
+// One text for several that differ in their numbers only: "Skv=1" to "Skv=900" are "Skv=1…900".
+// Included by row_texts.hpp. Pure; no locale.
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A text as what is around its numbers, and these. Digits behind a letter are part of a word, as
+/// in "f32".
+struct text_with_numbers {
+  struct number {
+    double value = 0;
+    std::string_view text;
+  };
+  std::vector<std::string_view> around;  // one more than numbers
+  std::vector<number> numbers;
+
+  explicit text_with_numbers(std::string_view text) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::size_t end = number_end(text, i);
+      if (end == i) {
+        ++i;
+        continue;
+      }
+      around.push_back(text.substr(begin, i - begin));
+      numbers.push_back({value_of(text.substr(i, end - i)), text.substr(i, end - i)});
+      begin = i = end;
+    }
+    around.push_back(text.substr(begin));
+  }
+
+ private:
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  static bool is_word(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  }
+  /// Behind the number that begins at `i`; `i` where none does.
+  static std::size_t number_end(std::string_view text, std::size_t i) noexcept {
+    if (!is_digit(text[i]) || (i > 0 && is_word(text[i - 1]))) return i;
+    std::size_t end = i;
+    const auto digits = [&] {
+      while (end < text.size() && is_digit(text[end])) ++end;
+    };
+    digits();
+    // "1,234,567", but not "1,2"
+    while (end - i <= 24 && end + 4 <= text.size() && text[end] == ',' && is_digit(text[end + 1]) &&
+           is_digit(text[end + 2]) && is_digit(text[end + 3]) &&
+           (end + 4 == text.size() || !is_digit(text[end + 4])))
+      end += 4;
+    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) ++end, digits();
+    return end < text.size() && is_word(text[end]) ? i : end;
+  }
+  static double value_of(std::string_view digits) {
+    std::string plain;
+    for (const char c : digits)
+      if (c != ',') plain += c;
+    double value = 0;
+    std::from_chars(plain.data(), plain.data() + plain.size(), value);
+    return value;
+  }
+};
+
+/// Texts that are alike but for their numbers, which are given from the least to the largest.
+class text_range {
+ public:
+  explicit text_range(std::string first) : first_(std::move(first)) {}
+
+  /// False where the text differs in more than its numbers: then there is no range.
+  bool add(std::string_view text) {
+    if (text == first_) return true;
+    const text_with_numbers parts(text);
+    if (least_.empty()) start();
+    if (parts.around.size() != around_.size()) return false;
+    for (std::size_t i = 0; i < around_.size(); ++i)
+      if (parts.around[i] != around_[i]) return false;
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      const text_with_numbers::number& n = parts.numbers[i];
+      if (n.value < least_[i].value) least_[i] = {n.value, std::string{n.text}};
+      if (n.value > most_[i].value) most_[i] = {n.value, std::string{n.text}};
+    }
+    return !least_.empty();
+  }
+
+  std::string text() const {
+    if (least_.empty()) return first_;
+    std::string out = around_[0];
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      out += least_[i].text;
+      if (most_[i].text != least_[i].text) out.append("\u2026").append(most_[i].text);
+      out += around_[i + 1];
+    }
+    return out;
+  }
+
+ private:
+  struct bound {
+    double value = 0;
+    std::string text;
+  };
+  void start() {
+    const text_with_numbers parts(first_);
+    around_.assign(parts.around.begin(), parts.around.end());
+    for (const text_with_numbers::number& n : parts.numbers)
+      least_.push_back({n.value, std::string{n.text}});
+    most_ = least_;
+  }
+
+  std::string first_;
+  std::vector<std::string> around_;
+  std::vector<bound> least_, most_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/text_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+using part_list = std::vector<parameter_part>;
+
+inline std::string joined(const part_list& parts) {
+  std::string out;
+  for (const parameter_part& part : parts)
+    out.append(out.empty() ? "" : part.after_comma ? ", " : " ").append(part.text);
+  return out;
+}
+
+/// Takes away the parts that all rows have, and returns them; none of a single row.
+inline part_list take_shared(std::vector<part_list>& rows) {
+  part_list shared;
+  if (rows.size() < 2) return shared;
+  for (const parameter_part& part : rows[0])
+    if (std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
+          return std::find(row.begin(), row.end(), part) != row.end();
+        }))
+      shared.push_back(part);
+  for (part_list& row : rows)
+    std::erase_if(row, [&](const parameter_part& part) {
+      return std::find(shared.begin(), shared.end(), part) != shared.end();
+    });
+  return shared;
+}
+
+/// The parts of a row of several sets of parameters: those that all have, or that differ in numbers
+/// only, which are given from the least to the largest.
+class part_ranges {
+ public:
+  void add(const part_list& set) {
+    if (sets_++ == 0) {
+      for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
+    }
+    for (range& r : ranges_) {
+      const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
+        return part.place == r.part.place;
+      });
+      if (same != set.end() && r.texts.add(same->text)) ++r.sets;
+    }
+  }
+  part_list parts() const {
+    part_list out;
+    for (const range& r : ranges_)
+      if (r.sets == sets_) out.push_back({r.part.place, r.texts.text(), r.part.after_comma});
+    return out;
+  }
+
+ private:
+  struct range {
+    parameter_part part;
+    text_range texts;
+    std::size_t sets;
+  };
+  std::vector<range> ranges_;
+  std::size_t sets_ = 0;
+};
+
+/// Numbers the rows by their texts: rows of one number read the same.
+inline std::vector<std::uint32_t> equal_texts(const std::vector<std::string>& texts) {
+  text_numbers numbers(texts.size());
+  std::vector<std::uint32_t> out;
+  for (const std::string& text : texts) out.push_back(numbers.of(text));
+  return out;
+}
+
+/// Which rows read the same as another.
+inline std::vector<bool> ambiguous(const std::vector<std::string>& texts) {
+  const std::vector<std::uint32_t> number = equal_texts(texts);
+  std::vector<std::uint32_t> count(texts.size());
+  for (const std::uint32_t n : number) ++count[n];
+  std::vector<bool> out(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) out[i] = count[number[i]] > 1;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_texts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether all scopes were recorded but one in a thousand: else sums of rows mislead.
+inline bool has_all_scopes(const profile& p) noexcept {
+  const completeness& c = p.complete;
+  return c.dropped + c.dropped_inside <= c.recorded / 1000;
+}
+
+/// The same of the work on devices.
+inline bool has_all_records(const profile& p) noexcept {
+  const device_completeness& c = p.device.complete;
+  return c.cut_buffers + c.foreign_buffers == 0 && c.dropped <= c.records / 1000 &&
+         c.launches_lost <= c.launches / 1000 && c.untimed <= c.records / 1000;
+}
+
+[[gnu::cold]] inline double window_of(const profile& p) noexcept {
+  double in_scopes = 0;
+  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
+  return std::max({not_negative(p.wall_ns - p.paused_ns), in_scopes, not_negative(all_self_ns(p))});
+}
+
+/// Whether its share of the roof is known and possible.
+inline bool has_verdict(const operator_row& row) noexcept {
+  return row.verdict.roof.known() && row.verdict.bound != bound_by::impossible &&
+         row.verdict.bound != bound_by::unknown;
+}
+
+/// What a row saves that comes as near to its roof as another.
+inline double saved_at_roof_of(const operator_row& row, const operator_row& other) noexcept {
+  if (!(other.verdict.roof.value > 0)) return 0;
+  return time_of(row) * (1 - row.verdict.roof.value / other.verdict.roof.value);
+}
+
+/// Fills in better_row and most_lost.
+[[gnu::cold]] inline void find_better_rows(advice_facts& f) {
+  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1;
+  const auto rows = static_cast<std::uint32_t>(f.rows.size());
+  f.better_row.assign(rows, scope_node::none);
+  key_numbers numbers(0);
+  text_numbers names;
+  std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const operator_row& row = f.rows[i];
+    if (!has_verdict(row) || row.name.empty()) continue;
+    const auto [kind, is_new] =
+        numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
+    kind_of[i] = kind;
+    if (is_new) nearest.push_back(scope_node::none), loses_most.push_back(scope_node::none);
+    const double time = time_of(row);
+    if (time >= least * f.window_ns && row.verdict.bound != bound_by::cache &&
+        (nearest[kind] == scope_node::none ||
+         row.verdict.roof.value > f.rows[nearest[kind]].verdict.roof.value))
+      nearest[kind] = i;
+    if (row.verdict.lost_ns.known() && row.verdict.roof.value < far_below &&
+        row.verdict.lost_ns.value >= least_lost * f.window_ns &&
+        (f.most_lost == scope_node::none ||
+         row.verdict.lost_ns.value > f.rows[f.most_lost].verdict.lost_ns.value))
+      f.most_lost = i;
+  }
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    if (kind_of[i] == scope_node::none || nearest[kind_of[i]] == scope_node::none) continue;
+    const std::uint32_t kind = kind_of[i], best = nearest[kind];
+    const operator_row& row = f.rows[i];
+    const double saved = saved_at_roof_of(row, f.rows[best]);
+    if (row.verdict.roof.value >= far_below || best == i ||
+        row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
+      continue;
+    std::uint32_t& most = loses_most[kind];
+    if (most == scope_node::none || saved > saved_at_roof_of(f.rows[most], f.rows[best])) most = i;
+  }
+  for (std::size_t k = 0; k < nearest.size(); ++k)
+    if (loses_most[k] != scope_node::none) f.better_row[loses_most[k]] = nearest[k];
+}
+
+[[gnu::cold]] inline advice_facts facts_of(const profile& p) {
+  operator_rows table =
+      operator_rows_of(p, grouping::parameters, [](const scope_node&) { return true; });
+  advice_facts f{p,
+                 window_of(p),
+                 std::move(table.rows),
+                 std::move(table.row_of),
+                 {},
+                 {},
+                 0,
+                 {},
+                 scope_node::none,
+                 {}};
+  if (has_device_work(p)) {
+    f.kernels = kernel_table(p);
+    f.copies = copy_table(p);
+    f.device_ns = all_device_work(p).ns;
+  }
+  if (has_ceilings(p.machine)) {
+    f.several_threads = roofline(p, device_sums(p)).several_threads;
+    find_better_rows(f);
+  }
+  return f;
+}
+
+/// The row of the operator that launched a kernel; none where no operator did.
+inline std::uint32_t row_of(const advice_facts& f, const kernel_row& kernel) noexcept {
+  return kernel.node < f.row_of.size() ? f.row_of[kernel.node] : scope_node::none;
+}
+
+/// An operator and what tells the row from others of its name.
+[[gnu::cold]] inline std::string name_of(const advice_facts& f, std::uint32_t number) {
+  const operator_row& row = f.rows[number];
+  std::vector<part_list> parts;
+  std::size_t which = 0;
+  for (std::uint32_t i = 0; i < f.rows.size(); ++i) {
+    if (f.rows[i].name != row.name) continue;
+    if (i == number) which = parts.size();
+    parts.push_back(f.rows[i].node < f.run.nodes.size() && f.rows[i].variants == 1
+                        ? parameter_parts(f.run, f.run.nodes[f.rows[i].node], which_fields::telling)
+                        : part_list{});
+  }
+  take_shared(parts);
+  std::string text = joined(parts[which]);
+  if (row.pass != pass_kind::unknown && text.find(pass_name(row.pass)) == std::string::npos &&
+      parts.size() > 1)
+    text.append(text.empty() ? "" : " ").append(pass_name(row.pass));
+  return text.empty() ? row.name : row.name + ' ' + text;
+}
+
+[[gnu::cold]] inline std::string name_of(const advice_facts& f, const kernel_row& kernel) {
+  const std::uint32_t row = row_of(f, kernel);
+  std::string name = short_kernel_name(kernel.kernel);
+  if (name.size() > 60) name = name.substr(0, name.find('<'));
+  if (name.empty()) name = "a kernel";
+  return row == scope_node::none ? name : name + " of " + name_of(f, row);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/facts.hpp>
+
+// <kprof/model/advice/sentence.hpp>
+#ifndef KPROF_MODEL_ADVICE_SENTENCE_HPP
+#define KPROF_MODEL_ADVICE_SENTENCE_HPP
+
+// Puts numbers into the sentences of advice. Included by the rules. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+
+/// A number or a word of a sentence, see sentence().
+struct sentence_part {
+  enum class kind : std::uint8_t { text, time, share, count, bytes, rate };
+  kind as = kind::text;
+  double value = 0;
+  std::string_view text{};
+};
+
+/// Parts of a sentence: a text, which must outlive it, a time, a share of 1, bytes, bytes a second,
+/// a number of things.
+inline sentence_part as_text(std::string_view text) { return {sentence_part::kind::text, 0, text}; }
+inline sentence_part as_time(double ns) { return {sentence_part::kind::time, ns}; }
+inline sentence_part as_share(double share) { return {sentence_part::kind::share, share}; }
+inline sentence_part as_bytes(double bytes) { return {sentence_part::kind::bytes, bytes}; }
+inline sentence_part as_rate(double bytes_per_s) {
+  return {sentence_part::kind::rate, bytes_per_s};
+}
+template <class Number>
+sentence_part as_number(Number n) {
+  return {sentence_part::kind::count, static_cast<double>(n)};
+}
+
+namespace detail {
+
+/// 0.39 as "39%", 0.004 as "0.4%".
+[[gnu::cold]] inline std::string whole_percent(double share) {
+  if (!(share >= 0) || share > 1e9) return "n/a";
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  return format_fixed(share * 100, share > 0 && share < 0.0095 ? 1 : 0) + '%';
+}
+
+[[gnu::cold, gnu::noinline]] inline std::string text_of_part(const sentence_part& part) {
+  switch (part.as) {
+    case sentence_part::kind::time: return format_time(part.value);
+    case sentence_part::kind::share: return whole_percent(part.value);
+    case sentence_part::kind::bytes: return format_si(part.value, "B");
+    case sentence_part::kind::rate: return format_si(part.value, "B/s");
+    case sentence_part::kind::count:
+      return part.value >= 0 && part.value < 1e15
+                 ? format_count(static_cast<std::uint64_t>(part.value))
+                 : format_si(part.value);
+    case sentence_part::kind::text: break;
+  }
+  return std::string{part.text};
+}
+
+}  // namespace detail
+
+/// The pattern with the parts in the places of its signs #, in their order.
+///     sentence("takes # in # calls", {as_time(1e9), as_number(4)}) == "takes 1.00 s in 4 calls"
+[[gnu::cold, gnu::noinline]] inline std::string sentence(
+    std::string_view pattern, std::initializer_list<sentence_part> parts) {
+  std::string out;
+  const sentence_part* next = parts.begin();
+  for (const char c : pattern)
+    if (c == '#' && next != parts.end()) out += detail::text_of_part(*next++);
+    else out += c;
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/sentence.hpp>
+
+#include <cstddef>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What pinned memory reaches where the run has none to compare with: PCIe 3 with 16 lanes.
+inline constexpr double pinned_bytes_per_s = 12e9;
+
+inline bool is_pageable(const copy_row& copy) noexcept {
+  return copy.from == memory_place::pageable || copy.to == memory_place::pageable;
+}
+inline double mean_bytes(const copy_row& copy) noexcept {
+  return static_cast<double>(copy.bytes) / static_cast<double>(copy.calls);
+}
+
+/// The highest rate of the run's copies of this direction from pinned memory, of 64 KiB or more;
+/// else that of PCIe.
+[[gnu::cold]] inline double pinned_rate(const advice_facts& f, const copy_row& like) noexcept {
+  double rate = 0;
+  for (const copy_row& c : f.copies)
+    if (c.task == device_task::copy && c.direction == like.direction && !is_pageable(c) &&
+        c.calls > 0 && mean_bytes(c) >= 65536 && c.bytes_per_s.known() &&
+        c.bytes_per_s.value > rate)
+      rate = c.bytes_per_s.value;
+  return rate > 0 ? rate : pinned_bytes_per_s;
+}
+
+[[gnu::cold]] inline const char* name_of(copy_direction direction) noexcept {
+  switch (direction) {
+    case copy_direction::host_to_device: return "Copies to the device";
+    case copy_direction::device_to_host: return "Copies to the host";
+    case copy_direction::device_to_device: return "Copies on the device";
+    case copy_direction::host_to_host: return "Copies on the host";
+    case copy_direction::peer_to_peer: return "Copies between devices";
+    case copy_direction::unknown: break;
+  }
+  return "Copies";
+}
+
+namespace advice_rules {
+
+/// C1. Copies from or to memory that the system may page out.
+[[gnu::cold]] inline bool pageable(const advice_facts& f, std::size_t i, advice& out) {
+  const copy_row& copy = f.copies[i];
+  if (copy.task != device_task::copy || copy.merged || copy.calls == 0 || !is_pageable(copy) ||
+      !copy.bytes_per_s.known() || mean_bytes(copy) < 65536)
+    return false;
+  const double pinned = pinned_rate(f, copy);
+  if (copy.bytes_per_s.value >= pinned) return false;
+  out.where = name_of(copy.direction);
+  out.gain_ns = copy.total_ns * (1 - copy.bytes_per_s.value / pinned);
+  out.fact = sentence("move # through pageable memory at #",
+                      {as_bytes(static_cast<double>(copy.bytes)), as_rate(copy.bytes_per_s.value)});
+  out.action = sentence("Pin it (cudaHostAlloc): # can be had", {as_rate(pinned)});
+  return true;
+}
+
+/// C3. Many small copies.
+[[gnu::cold]] inline bool small_copies(const advice_facts& f, std::size_t i, advice& out) {
+  const copy_row& copy = f.copies[i];
+  if (copy.task != device_task::copy || copy.merged || copy.calls < 100 || copy.bytes == 0 ||
+      !copy.bytes_per_s.known() || mean_bytes(copy) >= 65536)
+    return false;
+  const auto calls = static_cast<double>(copy.calls);
+  const double alone = copy.total_ns / calls,
+               streamed = mean_bytes(copy) / pinned_rate(f, copy) * 1e9;
+  if (streamed >= alone) return false;
+  out.where = name_of(copy.direction);
+  out.gain_ns = (calls - 1) * (alone - streamed);
+  out.fact = sentence("are # of # on average", {as_number(copy.calls), as_bytes(mean_bytes(copy))});
+  out.action = "Gather them into few large ones";
+  return true;
+}
+
+/// C7. Memory is cleared at length.
+[[gnu::cold]] inline bool clearing(const advice_facts& f, std::size_t i, advice& out) {
+  const copy_row& set = f.copies[i];
+  if (set.task != device_task::set || set.total_ns < 0.02 * f.device_ns) return false;
+  out.where = "Memsets";
+  out.gain_ns = set.total_ns;
+  out.fact = sentence("clear # in # calls",
+                      {as_bytes(static_cast<double>(set.bytes)), as_number(set.calls)});
+  out.action = "Let the first kernel write instead of adding up, or clear once";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/copies.hpp>
+
+// <kprof/model/advice/host.hpp>
+#ifndef KPROF_MODEL_ADVICE_HOST_HPP
+#define KPROF_MODEL_ADVICE_HOST_HPP
+
+// Rules of advice about what runs on the processor. Included by catalogue.hpp. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// How much faster a row may become on all CPUs; 1 where its roof does not rise.
+[[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
+  const rate_ceiling r =
+      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
+  return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
+}
+
+inline bool is_one_of(const std::vector<std::string_view>& names, std::string_view name) noexcept {
+  for (const std::string_view n : names)
+    if (n == name) return true;
+  return false;
+}
+
+/// H1. One thread works, on a machine of several CPUs.
+[[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const std::uint32_t cpus = p.machine.cpu.threads;
+  if (cpus < 2) return false;
+  double busiest = 0, all = 0;
+  for (const thread_info& t : p.threads) {
+    busiest = std::max(busiest, t.in_scopes_ns);
+    all += not_negative(t.in_scopes_ns);
+  }
+  if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  std::vector<std::string_view> names;
+  out.gain_ns = 0;
+  for (const operator_row& row : f.rows) {
+    const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
+                        has_verdict(row);
+    if (!on_one || row.self_ns < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name))
+      continue;
+    const double rise = rise_of_roof(p, row);
+    if (!(rise > 1)) continue;
+    out.gain_ns += 0.8 * row.self_ns * (1 - 1 / rise);
+    out.time_ns += row.self_ns;
+    if (out.node == scope_node::none) out.node = row.node;
+    if (!is_one_of(names, row.name)) names.push_back(row.name);
+  }
+  if (names.empty()) return false;
+  for (std::size_t k = 0; k < names.size() && k < 3; ++k)
+    out.where.append(k == 0                            ? ""
+                     : k + 1 == names.size() || k == 2 ? " and "
+                                                       : ", ")
+        .append(k == 2 && names.size() > 3 ? "others" : names[k]);
+  out.fact = sentence(names.size() == 1 ? "runs on one of # CPUs for # of the run"
+                                        : "run on one of # CPUs for # of the run",
+                      {as_number(cpus), as_share(out.time_ns / f.window_ns)});
+  out.action =
+      "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
+      "sees them";
+  return true;
+}
+
+/// H2. More threads are in scopes at a time than there are CPUs.
+[[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double in_scopes = 0;
+  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
+  const double at_a_time = wall > 0 ? in_scopes / wall : 0;
+  if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
+  out.where = "The program";
+  out.time_ns = f.window_ns;
+  out.fact = sentence("has # threads in scopes at a time, on # CPUs",
+                      {as_number(at_a_time + 0.5), as_number(p.cpus)});
+  out.action =
+      "They take the CPUs from one another, unless they wait: run as many threads as there are "
+      "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+/// H4. A library fell back to code without optimisation.
+[[gnu::cold]] inline bool reference_code(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.node >= f.run.nodes.size() || row.variants != 1) return false;
+  const parameter_value impl = f.run.value(f.run.nodes[row.node], "impl");
+  if (impl.text.find("ref") == std::string_view::npos) return false;
+  if (row.verdict.lost_ns.known()) out.gain_ns = row.verdict.lost_ns.value;
+  out.fact = sentence("runs the reference implementation #", {as_text(impl.text.substr(0, 40))});
+  out.action =
+      "The library has no fast code for this shape, type or post-operation; "
+      "ONEDNN_VERBOSE=dispatch "
+      "says why";
+  return true;
+}
+
+/// H5. Operators that only change the layout of data.
+[[gnu::cold]] inline bool reorders(const advice_facts& f, std::size_t, advice& out) {
+  double own = 0, around = 0;
+  std::uint64_t calls = 0;
+  std::vector<bool> counted(f.run.nodes.size());
+  for (std::size_t i = 0; i < f.run.nodes.size(); ++i) {
+    const scope_node& n = f.run.nodes[i];
+    if (n.kind != scope_kind::op || lower(n.name).find("reorder") == std::string::npos) continue;
+    own += calls_ns(n);
+    calls += finished_calls(n);
+    if (out.node == scope_node::none) out.node = static_cast<std::uint32_t>(i), out.where = n.name;
+    const std::uint32_t parent = parent_of(f.run, i);
+    const std::size_t at = parent == scope_node::none ? i : parent;
+    if (counted[at]) continue;
+    counted[at] = true;
+    around += f.run.nodes[at].kind == scope_kind::root ? f.window_ns : calls_ns(f.run.nodes[at]);
+  }
+  if (!(own > 0) || own < 0.05 * around) return false;
+  out.gain_ns = out.time_ns = own;
+  out.fact = sentence("takes # of the time around it in # calls that only change layout",
+                      {as_share(std::min(1.0, own / around)), as_number(calls)});
+  out.action =
+      "Let the primitives choose the layout (format_tag::any), reorder weights once, and keep data "
+      "in it from one to the next";
+  return true;
+}
+
+/// H6. Rows of a matrix lie a power of two apart.
+[[gnu::cold]] inline bool colliding_rows(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.on_device ||
+      (row.verdict.bound != bound_by::latency && row.verdict.bound != bound_by::memory))
+    return false;
+  for (const std::string_view field : {"lda", "ldb", "ldc", "ldd", "ldx", "ldy", "ld"}) {
+    const std::int64_t ld = number_of(f.run, row, field);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(ld) * bits_of(row.type) / 8;
+    if (ld <= 0 || bytes == 0 || bytes % 4096 != 0) continue;
+    out.fact = sentence(
+        "has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
+        "of the cache",
+        {as_text(field), as_number(ld)});
+    out.action = sentence("Pad them by a line: #=#",
+                          {as_text(field), as_number(ld + 512 / bits_of(row.type))});
+    return true;
+  }
+  return false;
+}
+
+/// H8. Arithmetic of 64 bits near its roof.
+[[gnu::cold]] inline bool doubles(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.on_device || row.type != dtype::f64 || row.verdict.bound != bound_by::compute)
+    return false;
+  const double wide = rate_on(f.run.machine.cpu, dtype::f64).one_thread,
+               narrow = rate_on(f.run.machine.cpu, dtype::f32).one_thread;
+  const double times = wide > 0 && narrow > 0 ? narrow / wide : 2;
+  if (!(times > 1)) return false;
+  out.gain_ns = row.total_ns * (1 - 1 / times);
+  out.fact = sentence("computes in f64 at # of its roof", {as_share(row.verdict.roof.value)});
+  out.action = "f32 has a higher one, if its 24 bits do";
+  return true;
+}
+
+/// H9. What is guarded is so short that kprof takes part of it.
+[[gnu::cold]] inline bool guard_too_fine(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const own_cost& cost = f.run.cost;
+  if (!row.mean_ns.known() || !(cost.empty_scope_ns > 0) ||
+      row.mean_ns.value >= 10 * cost.empty_scope_ns)
+    return false;
+  out.gain_ns = cost.scope_ns * static_cast<double>(row.calls);
+  if (out.gain_ns < 0.05 * row.total_ns) return false;
+  out.fact = sentence("takes # a call, of which an empty scope shows #",
+                      {as_time(row.mean_ns.value), as_time(cost.empty_scope_ns)});
+  out.action = "Guard the loop around it: kprof's own time is in these numbers";
+  return true;
+}
+
+/// H10. Parts of shared calls differ in length.
+[[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
+  out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
+  out.fact = sentence("waits for its longest part, which takes # of the mean part",
+                      {as_share(row.imbalance.value)});
+  out.action = "Share the work more evenly: smaller pieces, handed out as threads come free";
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/host.hpp>
+
+// <kprof/model/advice/kernels.hpp>
+#ifndef KPROF_MODEL_ADVICE_KERNELS_HPP
+#define KPROF_MODEL_ADVICE_KERNELS_HPP
+
+// Rules of advice about how kernels fill a GPU, and how many there are. Included by catalogue.hpp.
+// Pure. Thresholds are those of Nsight Compute where it has one.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// How a kernel's launches fill their device.
+struct kernel_fill {
+  const device_info* device = nullptr;  // null: the rest is not known
+  double blocks = 0;                    // of the grid
+  block_needs needs;
+  kernel_occupancy filled;
+};
+
+[[gnu::cold]] inline kernel_fill fill_of(const profile& p, const kernel_row& kernel) {
+  kernel_fill out;
+  out.blocks = static_cast<double>(kernel.grid[0]) * kernel.grid[1] * kernel.grid[2];
+  const double threads = static_cast<double>(kernel.block[0]) * kernel.block[1] * kernel.block[2];
+  if (kernel.several_configurations || kernel.several_devices || threads > 1024) return out;
+  out.needs = {static_cast<std::uint32_t>(threads), kernel.registers, kernel.shared};
+  for (const device_info& d : p.device.devices) {
+    if (d.id != kernel.device) continue;
+    out.filled = kernel.occupancy;
+    if (out.filled.unknown == nullptr && out.filled.blocks > 0) out.device = &d;
+  }
+  return out;
+}
+
+/// Whether nothing else ran on the device meanwhile, as far as sums can tell.
+inline bool runs_alone(const device_info& d) noexcept {
+  return d.busy_is_exact && d.sum_ns <= 1.05 * d.busy_ns;
+}
+
+inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {
+  const std::string plain = lower(name);
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return plain.find(word) != std::string::npos; });
+}
+
+inline bool on_tensor_cores(const kernel_row& kernel) noexcept {
+  return kernel.tensor_core == tensor_use::yes_by_name ||
+         kernel.tensor_core == tensor_use::yes_declared;
+}
+
+namespace advice_rules {
+
+/// G3. Fewer blocks than multiprocessors.
+[[gnu::cold]] inline bool small_grid(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (fill.device == nullptr || !runs_alone(*fill.device) || fill.blocks < 1 ||
+      fill.blocks >= fill.device->multiprocessors)
+    return false;
+  const double all = fill.device->multiprocessors;
+  out.gain_ns = kernel.total_ns * (all - fill.blocks) / all;
+  out.fact =
+      sentence("has # blocks for # multiprocessors", {as_number(fill.blocks), as_number(all)});
+  out.action = "Use more and smaller blocks, split the reduction, or run it beside other work";
+  return true;
+}
+
+/// G4. The last wave of blocks leaves multiprocessors idle.
+[[gnu::cold]] inline bool tail(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (fill.device == nullptr || !runs_alone(*fill.device)) return false;
+  const double waves = fill.filled.waves, full = std::floor(waves);
+  // A kernel that loops over its work launches as many blocks as fit.
+  const bool loops = std::fmod(fill.blocks, fill.device->multiprocessors) == 0 && waves <= 2 &&
+                     has_word(kernel.kernel, {"cutlass3x", "device_kernel", "nvjet", "stream",
+                                              "flash", "persistent"});
+  if (full < 1 || waves == full || 1 / (1 + full) < 0.2 || loops) return false;
+  out.gain_ns = kernel.total_ns * std::min(1 / (1 + full), fill.filled.tail_share);
+  out.fact = sentence("runs in # waves of blocks, the last of them # full",
+                      {as_number(full + 1), as_share(waves - full)});
+  out.action = "Choose blocks so that waves are full, or let blocks loop over the work";
+  return true;
+}
+
+/// G5. The last warp of a block is not full.
+[[gnu::cold]] inline bool odd_block(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const kernel_fill fill = fill_of(f.run, kernel);
+  const std::uint32_t rest = fill.needs.threads % 32;
+  if (fill.needs.threads == 0 || rest == 0) return false;
+  out.gain_ns = kernel.total_ns / std::ceil(fill.needs.threads / 32.0) * (1 - rest / 32.0);
+  out.fact = sentence("has blocks of # threads: # lanes of the last warp are idle",
+                      {as_number(fill.needs.threads), as_number(32 - rest)});
+  out.action = "Make a block a multiple of 32 threads";
+  return true;
+}
+
+/// A kernel whose occupancy is low, which matters: its operator waits for memory, and it is not on
+/// tensor cores, which need few warps.
+[[gnu::cold]] inline bool is_starved(const advice_facts& f, const kernel_row& kernel,
+                                     const kernel_fill& fill) {
+  const std::uint32_t row = row_of(f, kernel);
+  if (fill.device == nullptr || row == scope_node::none || on_tensor_cores(kernel)) return false;
+  const bound_by bound = f.rows[row].verdict.bound;
+  return fill.filled.share < 0.5 && fill.filled.waves >= 1 &&
+         (bound == bound_by::latency || bound == bound_by::memory);
+}
+
+/// What a kernel saves where it is as much faster as more warps fit.
+[[gnu::cold]] inline double saved_by_warps(const kernel_row& kernel, const kernel_fill& fill,
+                                           const allowed_blocks& allowed) noexcept {
+  const std::uint32_t now = fill.filled.blocks, then = allowed.least();
+  return then > now ? kernel.total_ns * (1 - static_cast<double>(now) / then) : 0;
+}
+inline allowed_blocks blocks_of(const kernel_fill& fill) {
+  return blocks_allowed(*find_limits(fill.device->compute_major, fill.device->compute_minor),
+                        fill.needs);
+}
+
+/// G6. Registers allow few blocks.
+[[gnu::cold]] inline bool registers(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (!is_starved(f, kernel, fill) || !fill.filled.limited_by_registers) return false;
+  allowed_blocks allowed = blocks_of(fill);
+  allowed.by_registers = allowed_blocks::none;
+  out.gain_ns = saved_by_warps(kernel, fill, allowed);
+  if (!(out.gain_ns > 0)) return false;
+  out.fact = sentence("needs # registers a thread: # of the warps fit",
+                      {as_number(kernel.registers), as_share(fill.filled.share)});
+  out.action = "Limit them with __launch_bounds__, or split the kernel";
+  return true;
+}
+
+/// G7. Shared memory allows few blocks.
+[[gnu::cold]] inline bool shared_memory(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (!is_starved(f, kernel, fill) || !fill.filled.limited_by_shared_memory) return false;
+  allowed_blocks allowed = blocks_of(fill);
+  allowed.by_shared_memory = allowed_blocks::none;
+  out.gain_ns = saved_by_warps(kernel, fill, allowed);
+  if (!(out.gain_ns > 0)) return false;
+  out.fact = sentence("needs # of shared memory a block: # of the warps fit",
+                      {as_bytes(kernel.shared), as_share(fill.filled.share)});
+  out.action = "Use smaller tiles or fewer stages";
+  return true;
+}
+
+/// G8. Blocks of a warp fill the places for blocks before those for warps.
+[[gnu::cold]] inline bool tiny_blocks(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (fill.device == nullptr || fill.needs.threads > 32 || !fill.filled.limited_by_blocks ||
+      fill.filled.share > 0.5 || fill.filled.waves < 1)
+    return false;
+  allowed_blocks allowed = blocks_of(fill);
+  allowed.by_blocks = allowed_blocks::none;
+  out.gain_ns = saved_by_warps(kernel, fill, allowed);
+  if (!(out.gain_ns > 0)) return false;
+  out.fact = sentence("has blocks of # threads, of which # fill a multiprocessor's places",
+                      {as_number(fill.needs.threads), as_number(fill.filled.blocks)});
+  out.action = "Use blocks of 128 to 256 threads";
+  return true;
+}
+
+/// G18. Bytes move far slower than memory can.
+[[gnu::cold]] inline bool slow_memory(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  if (!row.on_device || gpu == nullptr || f.run.device.devices.empty() ||
+      row.verdict.bound != bound_by::latency || !is_of_memory(f.run, row) ||
+      !row.bytes_per_call.known() || !row.bytes_per_s.known())
+    return false;
+  const std::uint64_t l2 = f.run.device.devices[0].l2_bytes;
+  if (l2 == 0 || row.bytes_per_call.value < 4.0 * static_cast<double>(l2)) return false;
+  out.gain_ns = row.verdict.lost_ns.value;
+  out.fact = sentence("moves # of the # that memory can deliver",
+                      {as_rate(row.bytes_per_s.value), as_rate(gpu->memory_bytes)});
+  out.action =
+      "Its access is strided or misaligned, or it moves more than its formula says: count the "
+      "bytes "
+      "with Nsight Compute";
+  return true;
+}
+
+/// G19. Kernels that change the layout for an operator.
+[[gnu::cold]] inline bool layout_kernels(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const std::uint32_t row = row_of(f, kernel);
+  if (row == scope_node::none ||
+      !has_word(kernel.kernel, {"nchwtonhwc", "nhwctonchw", "transpose", "converttensor"}) ||
+      has_word(f.rows[row].name, {"transpose", "permute", "copy", "reshape"}) ||
+      kernel.total_ns < 0.05 * f.rows[row].device_ns)
+    return false;
+  out.gain_ns = kernel.total_ns;
+  out.fact = sentence("takes # of the operator's time to change the layout of its data",
+                      {as_share(kernel.total_ns / f.rows[row].device_ns)});
+  out.action = "Keep the data in the layout that the library computes in: channels last";
+  return true;
+}
+
+/// G20. Several kernels where one pass over the data would do.
+[[gnu::cold]] inline bool unfused(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const auto calls =
+      static_cast<double>(row.calls - std::min(row.calls, row.captured) + row.replays);
+  const bool fusible = has_word(row.name, {"norm", "softmax", "entropy", "loss", "nll", "mse",
+                                           "adam", "sgd", "lamb", "momentum", "optimizer"});
+  if (!row.on_device || !fusible || !(calls > 0) || !has_verdict(row) ||
+      row.verdict.roof.value >= 0.4 || static_cast<double>(row.kernels) <= 2 * calls)
+    return false;
+  out.gain_ns = row.verdict.lost_ns.value;
+  out.fact = sentence("runs # kernels a call where one pass over the data would do",
+                      {as_number(static_cast<double>(row.kernels) / calls + 0.5)});
+  out.action = "Use a fused version";
+  return true;
+}
+
+/// S2. The device is idle for most of the run.
+[[gnu::cold]] inline bool idle_device(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double busy = 0;
+  for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
+  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
+  out.where = "The device";
+  out.time_ns = wall;
+  out.fact = sentence("works # of the time", {as_share(busy / wall)});
+  out.action = "Give it more at once: larger batches, and fewer places where the host waits";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/kernels.hpp>
+
+// <kprof/model/advice/rows.hpp>
+#ifndef KPROF_MODEL_ADVICE_ROWS_HPP
+#define KPROF_MODEL_ADVICE_ROWS_HPP
+
+// Rules of advice about how long the calls of an operator take: beside the least time, beside other
+// rows, the first one beside later ones. Included by catalogue.hpp. Pure.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// G17. Near the bandwidth of memory: only fewer bytes help.
+[[gnu::cold]] inline bool at_memory_roof(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.verdict.bound != bound_by::memory || row.verdict.roof.value < 0.8) return false;
+  out.fact = sentence("runs at # of what memory can deliver", {as_share(row.verdict.roof.value)});
+  out.action =
+      "Only fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
+      "cache";
+  return true;
+}
+
+/// S7. The first call takes far longer than those after it.
+[[gnu::cold]] inline bool slow_first_call(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.calls < 3 || !row.first_ns.known() || !row.median_ns.known()) return false;
+  out.gain_ns = row.first_ns.value - row.median_ns.value;
+  if (!(row.first_ns.value > 10 * row.median_ns.value) || out.gain_ns < 0.02 * f.window_ns)
+    return false;
+  out.fact = sentence("took # in its first call and # in later ones",
+                      {as_time(row.first_ns.value), as_time(row.median_ns.value)});
+  out.action =
+      "That is warm-up: page faults in new memory, lazy loading, tuning. Touch memory before the "
+      "loop, and start recording behind the first call";
+  return true;
+}
+
+/// S8. Some calls take far longer than most.
+[[gnu::cold]] inline bool uneven_calls(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.calls < 20 || !row.p99_ns.known() || !row.median_ns.known()) return false;
+  out.gain_ns = row.total_ns - static_cast<double>(row.calls) * row.median_ns.value;
+  if (row.first_ns.known() && row.first_ns.value > 10 * row.median_ns.value)
+    out.gain_ns -= row.first_ns.value - row.median_ns.value;
+  if (!(row.p99_ns.value > 3 * row.median_ns.value) || out.gain_ns < 0.05 * f.window_ns)
+    return false;
+  out.fact = sentence("takes # in most calls and # or more in one of a hundred",
+                      {as_time(row.median_ns.value), as_time(row.p99_ns.value)});
+  out.action = "Look for what interrupts it: other threads, allocation, waiting for data";
+  return true;
+}
+
+/// R1. Another row of the same operator comes nearer to its roof.
+[[gnu::cold]] inline bool slower_than_its_like(const advice_facts& f, std::size_t i, advice& out) {
+  if (f.better_row.size() <= i || f.better_row[i] >= f.rows.size()) return false;
+  const operator_row &row = f.rows[i], &better = f.rows[f.better_row[i]];
+  out.gain_ns = saved_at_roof_of(row, better);
+  out.fact = sentence("is # of the run at # of the roof, and # reaches #",
+                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
+                       as_text(name_of(f, f.better_row[i])), as_share(better.verdict.roof.value)});
+  out.action = sentence("At that rate it would take #", {as_time(time_of(row) - out.gain_ns)});
+  return true;
+}
+
+/// R2. The row that loses most time is far from its roof.
+[[gnu::cold]] inline bool far_from_roof(const advice_facts& f, std::size_t i, advice& out) {
+  if (i != f.most_lost) return false;
+  const operator_row& row = f.rows[i];
+  out.gain_ns = row.verdict.lost_ns.value;
+  const bool memory = is_of_memory(f.run, row);
+  out.fact = sentence("is # of the run at # of the roof of #",
+                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
+                       as_text(memory ? "memory" : "arithmetic")});
+  if (row.verdict.bound == bound_by::launch)
+    out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
+                          {as_time(row.mean_ns.value)});
+  else if (row.on_device)
+    out.action = "Look at its kernels: occupancy, tail, and how they read memory";
+  else if (memory)
+    out.action =
+        "Read memory in order and in whole lines, prefetch it, and count the bytes that the "
+        "formula does not";
+  else
+    out.action =
+        "Look whether its inner loop is vectorised, has independent sums in flight, and works in "
+        "blocks that fit the caches";
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/rows.hpp>
+
+// <kprof/model/advice/shapes.hpp>
+#ifndef KPROF_MODEL_ADVICE_SHAPES_HPP
+#define KPROF_MODEL_ADVICE_SHAPES_HPP
+
+// Rules of advice about products of matrices and convolutions on GPUs: their sizes, tiles, types
+// and arithmetic units. Included by catalogue.hpp. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The sizes of a product by their fields; of a convolution its channels.
+struct product_shape {
+  struct size {
+    const char* field = nullptr;  // null: there is none
+    std::int64_t value = 0;
+  };
+  size sizes[3];        // rows and columns of the result, length of the sums; else channels
+  bool matrix = false;  // all three are known
+};
+
+/// No sizes where the row is no such operator.
+[[gnu::cold]] inline product_shape shape_of(const profile& p, const operator_row& row) {
+  static constexpr const char* fields[][4] = {
+      // the last tells it from another operator
+      {"M", "N", "K", nullptr},
+      {"m", "n", "k", nullptr},
+      {"tokens", "out_features", "in_features", nullptr},
+      {"C", "K", nullptr, "R"},
+  };
+  for (const auto& names : fields) {
+    product_shape shape;
+    bool all = names[3] == nullptr || number_of(p, row, names[3]) > 0;
+    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
+      shape.sizes[k] = {names[k], number_of(p, row, names[k])};
+      all = all && shape.sizes[k].value > 0;
+    }
+    if (!all) continue;
+    shape.matrix = names[2] != nullptr;
+    // The gradients multiply other sides of the same matrices.
+    if (names[0] == fields[2][0] && row.pass == pass_kind::dgrad)
+      std::swap(shape.sizes[1], shape.sizes[2]);
+    if (names[0] == fields[2][0] && row.pass == pass_kind::wgrad)
+      std::swap(shape.sizes[0], shape.sizes[2]);
+    return shape;
+  }
+  return {};
+}
+
+inline bool is_narrow(dtype type) noexcept {
+  return type == dtype::f16 || type == dtype::bf16 || type == dtype::fp8_e4m3 ||
+         type == dtype::fp8_e5m2 || type == dtype::int8 || type == dtype::uint8;
+}
+
+/// A size becomes a multiple of so many elements of 16 bytes together.
+inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
+  return 128 / static_cast<std::int64_t>(std::max(1U, bits_of(type)));
+}
+
+/// What the work grows by when sizes are padded; 1: all are multiples.
+[[gnu::cold]] inline double padding_of(const product_shape& shape, dtype type) noexcept {
+  const std::int64_t a = elements_of_16_bytes(type);
+  double grows = 1;
+  for (const product_shape::size& s : shape.sizes)
+    if (s.field != nullptr && s.value % a != 0)
+      grows *= (static_cast<double>(s.value / a) + 1) * static_cast<double>(a) /
+               static_cast<double>(s.value);
+  return grows;
+}
+
+/// "128x64" in a kernel's name: rows and columns of a tile; 0 where there is none.
+[[gnu::cold]] inline void find_tile(std::string_view name, double& tile_rows,
+                                    double& tile_columns) noexcept {
+  tile_rows = tile_columns = 0;
+  const auto number = [&](std::size_t& at) {
+    double value = 0;
+    for (; at < name.size() && is_digit(name[at]) && value < 1e4; ++at)
+      value = value * 10 + (name[at] - '0');
+    return value;
+  };
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) continue;
+    std::size_t end = at;
+    const double first = number(end);
+    if (end >= name.size() || name[end] != 'x') continue;
+    const double second = number(++end);
+    // Instructions have shapes too, of 16 or less; a tile is larger.
+    if (first < 32 || second < 32 || first > 512 || second > 512) continue;
+    tile_rows = first, tile_columns = second;
+    return;
+  }
+}
+
+inline double covered(double size, double tile) noexcept {
+  return size / (std::ceil(size / tile) * tile);
+}
+
+/// The operator of a kernel, where it is a product of matrices that nothing else computes.
+[[gnu::cold]] inline const operator_row* product_of(const advice_facts& f, const kernel_row& kernel,
+                                                    product_shape& shape) {
+  const std::uint32_t row = row_of(f, kernel);
+  if (row == scope_node::none || kernel.variants != 1) return nullptr;
+  shape = shape_of(f.run, f.rows[row]);
+  return shape.sizes[0].field != nullptr ? &f.rows[row] : nullptr;
+}
+
+namespace advice_rules {
+
+/// G9. A size that is no multiple of 16 bytes.
+[[gnu::cold]] inline bool alignment(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (!row.on_device || !is_narrow(row.type)) return false;
+  const product_shape shape = shape_of(f.run, row);
+  const double grows = padding_of(shape, row.type);
+  const std::int64_t a = elements_of_16_bytes(row.type);
+  if (!(grows > 1)) return false;
+  double best = 0;
+  for (const operator_row& other : f.rows) {
+    if (other.name != row.name || other.type != row.type || !other.flops_per_s.known() ||
+        !has_verdict(other))
+      continue;
+    const product_shape of = shape_of(f.run, other);
+    if (of.sizes[0].field != nullptr && padding_of(of, other.type) <= 1)
+      best = std::max(best, other.flops_per_s.value);
+  }
+  if (best > 0 && row.flops.known()) {
+    const double padded_ns = row.flops.value * grows / best * 1e9;
+    if (padded_ns < time_of(row)) out.gain_ns = time_of(row) - padded_ns;
+  }
+  std::string unaligned, padded;
+  for (const product_shape::size& s : shape.sizes) {
+    if (s.field == nullptr || s.value % a == 0) continue;
+    unaligned +=
+        sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_number(s.value)});
+    padded += sentence(padded.empty() ? "#=#" : ", #=#",
+                       {as_text(s.field), as_number((s.value / a + 1) * a)});
+  }
+  out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
+                      {as_text(unaligned), as_number(a)});
+  out.action = "Pad to " + padded;
+  return true;
+}
+
+/// G10. Tiles reach over the edges of the result.
+[[gnu::cold]] inline bool tile_waste(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  product_shape shape;
+  if (product_of(f, kernel, shape) == nullptr || !shape.matrix) return false;
+  double rows = 0, columns = 0;
+  find_tile(kernel.kernel, rows, columns);
+  if (!(rows > 0)) return false;
+  const auto m = static_cast<double>(shape.sizes[0].value),
+             n = static_cast<double>(shape.sizes[1].value);
+  // Nothing says which side of the tile lies along which side of the result.
+  const double used =
+      std::max(covered(m, rows) * covered(n, columns), covered(n, rows) * covered(m, columns));
+  if (used >= 0.85) return false;
+  out.gain_ns = kernel.total_ns * (1 - used);
+  out.fact = sentence(
+      "computes #x# in tiles of #x#: # of that is for nothing",
+      {as_number(m), as_number(n), as_number(rows), as_number(columns), as_share(1 - used)});
+  out.action = "Choose sizes that are multiples of the tile, or a kernel of smaller tiles";
+  return true;
+}
+
+/// G11. Few tiles and long sums.
+[[gnu::cold]] inline bool split_k(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  product_shape shape;
+  if (product_of(f, kernel, shape) == nullptr || !shape.matrix) return false;
+  const kernel_fill fill = fill_of(f.run, kernel);
+  if (fill.device == nullptr || !runs_alone(*fill.device) || fill.filled.waves >= 0.5 ||
+      !(fill.filled.waves > 0) ||
+      shape.sizes[2].value / 8 < std::max(shape.sizes[0].value, shape.sizes[1].value))
+    return false;
+  out.gain_ns = kernel.total_ns * (1 - fill.filled.waves);
+  out.fact = sentence("fills # of the device, and each of its few tiles adds up # products",
+                      {as_share(fill.filled.waves), as_number(shape.sizes[2].value)});
+  out.action = "Split the sums among blocks: split-K or stream-K";
+  return true;
+}
+
+/// G12. A product with a matrix of few columns reads all of the other.
+[[gnu::cold]] inline bool matrix_vector(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  const product_shape shape = shape_of(f.run, row);
+  if (!row.on_device || gpu == nullptr || !shape.matrix || !row.flops_per_s.known()) return false;
+  const std::int64_t least = std::min(shape.sizes[0].value, shape.sizes[1].value);
+  const double peak = std::max(rate_on(*gpu, row.type, arithmetic_unit::tensor_core),
+                               rate_on(*gpu, row.type, arithmetic_unit::cuda_core));
+  if (least > 8 || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
+  out.fact = sentence("reads a whole matrix for # #",
+                      {as_number(least), as_text(least == 1 ? "vector" : "vectors")});
+  out.action = "Batch requests, or store the matrix in a smaller type";
+  return true;
+}
+
+/// G13. A type of tensor cores, computed without them.
+[[gnu::cold]] inline bool no_tensor_cores(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  product_shape shape;
+  const operator_row* const row = product_of(f, kernel, shape);
+  if (row == nullptr || gpu == nullptr || kernel.tensor_core != tensor_use::no_declared ||
+      !is_narrow(row->type) || !has_verdict(*row) || is_of_memory(f.run, *row))
+    return false;
+  const double cuda = rate_on(*gpu, row->type, arithmetic_unit::cuda_core),
+               tensor = rate_on(*gpu, row->type, arithmetic_unit::tensor_core);
+  if (!(cuda > 0) || !(tensor > cuda)) return false;
+  out.gain_ns = kernel.total_ns * (1 - cuda / tensor);
+  out.fact = sentence("computes in # without tensor cores", {as_text(dtype_name(row->type))});
+  out.action = "Check the alignment of its operands, the algorithm and the math mode";
+  return true;
+}
+
+/// G14. f32 on CUDA cores, where tf32 would do.
+[[gnu::cold]] inline bool tf32(const advice_facts& f, std::size_t i, advice& out) {
+  const kernel_row& kernel = f.kernels[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  product_shape shape;
+  const operator_row* const row = product_of(f, kernel, shape);
+  const bool on_cuda_cores = kernel.tensor_core == tensor_use::no_declared ||
+                             (!on_tensor_cores(kernel) && has_word(kernel.kernel, {"sgemm"}));
+  if (row == nullptr || gpu == nullptr || row->type != dtype::f32 || !on_cuda_cores ||
+      !row->flops_per_s.known() || !has_verdict(*row))
+    return false;
+  const double f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
+               tf32 = rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core);
+  if (!(f32 > 0) || !(tf32 > f32) || row->flops_per_s.value < 0.4 * f32) return false;
+  out.gain_ns = kernel.total_ns * (1 - f32 / tf32);
+  out.fact = sentence("computes in f32 on CUDA cores, at # of their rate",
+                      {as_share(row->flops_per_s.value / f32)});
+  out.action = "Allow TF32 on tensor cores, if 10 bits of mantissa do";
+  return true;
+}
+
+/// G15. Much f32 work that tensor cores could do in 16 bits.
+[[gnu::cold]] inline bool mixed_precision(const advice_facts& f, std::size_t, advice& out) {
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  if (gpu == nullptr || !(f.device_ns > 0)) return false;
+  const double narrow = rate_on(*gpu, dtype::f16, arithmetic_unit::tensor_core),
+               wide = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
+               memory = gpu->memory_bytes;
+  if (!(wide > 0) || !(narrow > wide) || !(memory > 0)) return false;
+  out.gain_ns = 0;
+  for (const operator_row& row : f.rows) {
+    if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
+    if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
+        !row.bytes.known() || shape_of(f.run, row).sizes[0].field == nullptr)
+      continue;
+    const double ideal32 = std::max(row.flops.value / wide, row.bytes.value / memory),
+                 ideal16 = std::max(row.flops.value / narrow, row.bytes.value / 2 / memory);
+    out.time_ns += row.device_ns;
+    if (ideal32 > 0) out.gain_ns += row.device_ns * (1 - ideal16 / ideal32);
+    if (out.node == scope_node::none) out.node = row.node;
+  }
+  if (out.time_ns < 0.3 * f.device_ns) return false;
+  out.where = "The run";
+  out.fact = sentence("spends # of its device time on f32 products that tensor cores could do",
+                      {as_share(out.time_ns / f.device_ns)});
+  out.action = "Use mixed precision: f16 or bf16 operands, sums in f32";
+  return true;
+}
+
+/// G16. f64 on a GPU that has few units for it.
+[[gnu::cold]] inline bool slow_f64(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  if (!row.on_device || gpu == nullptr || row.type != dtype::f64 || !has_verdict(row) ||
+      is_of_memory(f.run, row))
+    return false;
+  const double f64 = rate_on(*gpu, dtype::f64, arithmetic_unit::cuda_core),
+               f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core);
+  if (!(f64 > 0) || f32 < 31.5 * f64) return false;
+  out.gain_ns = time_of(row) * (1 - 2 * f64 / f32);
+  out.fact = sentence("computes in f64, which this GPU does at 1/# of its f32 rate",
+                      {as_number(f32 / f64 + 0.5)});
+  out.action = "Use f32, or two f32 numbers for one f64";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/shapes.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+namespace advice_rules {
+using enum advice_about;
+using cause = advice_cause;
+
+inline constexpr advice_rule catalogue[] = {
+    {"G3", kernels, cause::work, 0.01, &small_grid},
+    {"G4", kernels, cause::work, 0.01, &tail},
+    {"G5", kernels, cause::work, 0.01, &odd_block},
+    {"G6", kernels, cause::work, 0.01, &registers},
+    {"G7", kernels, cause::work, 0.01, &shared_memory},
+    {"G8", kernels, cause::work, 0.01, &tiny_blocks},
+    {"G9", rows, cause::work, 0.01, &alignment},
+    {"G10", kernels, cause::work, 0.01, &tile_waste},
+    {"G11", kernels, cause::work, 0.01, &split_k},
+    {"G12", rows, cause::work, 0.01, &matrix_vector},
+    {"G13", kernels, cause::work, 0.03, &no_tensor_cores},
+    {"G14", kernels, cause::work, 0.05, &tf32},
+    {"G15", run, cause::run, 0, &mixed_precision},
+    {"G16", rows, cause::work, 0.03, &slow_f64},
+    {"G17", rows, cause::work, 0.05, &at_memory_roof},
+    {"G18", rows, cause::work, 0.03, &slow_memory},
+    {"G19", kernels, cause::work, 0.01, &layout_kernels},
+    {"G20", rows, cause::work, 0.02, &unfused},
+    {"C1", copies, cause::work, 0.01, &pageable},
+    {"C3", copies, cause::work, 0.01, &small_copies},
+    {"C7", copies, cause::work, 0.01, &clearing},
+    {"S2", run, cause::run, 0, &idle_device},
+    {"S7", calls, cause::first_call, 0.02, &slow_first_call},
+    {"S8", calls, cause::spread, 0.05, &uneven_calls},
+    {"H1", run, cause::threads, 0, &one_thread},
+    {"H2", run, cause::threads, 0, &too_many_threads},
+    {"H4", rows, cause::work, 0.01, &reference_code},
+    {"H5", run, cause::run, 0, &reorders},
+    {"H6", rows, cause::work, 0.03, &colliding_rows},
+    {"H8", rows, cause::work, 0.1, &doubles},
+    {"H9", calls, cause::guard, 0.01, &guard_too_fine},
+    {"H10", calls, cause::threads, 0.01, &uneven_parts},
+    {"R1", rows, cause::work, 0.05, &slower_than_its_like},
+    {"R2", rows, cause::work, 0.1, &far_from_roof},
+};
+
+/// What docs/advice.md says of a rule. No program has it in its code.
+struct explanation {
+  const char *id, *meaning, *fires, *gain, *source;
+};
+
+inline constexpr explanation explanations[] = {
+    {"G3", "a kernel has fewer blocks than the GPU has multiprocessors",
+     "grid < multiprocessors, and nothing else ran meanwhile", "T (SMs - grid) / SMs",
+     "Nsight Compute, LaunchConfiguration"},
+    {"G4", "the last wave of a kernel's blocks is not full",
+     "one full wave or more and a remainder, 1 / (1 + full waves) >= 20 %; no kernel that loops "
+     "over its work",
+     "T min(1 / (1 + full), 1 - waves / ceil(waves))", "Nsight Compute"},
+    {"G5", "the last warp of a block is not full", "threads of a block mod 32 != 0",
+     "T / warps (1 - rest / 32)", "Nsight Compute"},
+    {"G6", "registers let few warps on a multiprocessor",
+     "occupancy < 50 %, registers are its limit, bound by latency or memory, no tensor cores",
+     "T (1 - occupancy / that of the next limit)", "Nsight Compute, stricter"},
+    {"G7", "shared memory does", "the same with shared memory as the limit", "the same",
+     "Nsight Compute, stricter"},
+    {"G8", "blocks of one warp use up the places for blocks",
+     "threads <= 32, the number of blocks is the limit, occupancy <= 50 %", "the same",
+     "Nsight Compute (128 to 256 threads)"},
+    {"G9", "a size of a product or a number of channels is no multiple of 16 bytes",
+     "types of 8 and 16 bits on a GPU; size x bits mod 128 != 0",
+     "T - padded work / highest rate of an aligned row of the operator; else not stated",
+     "NVIDIA Deep Learning Performance Guide"},
+    {"G10", "tiles of a product reach over the edges of its result",
+     "the tile is in the kernel's name, less than 85 % of the tiles is result",
+     "T (1 - used share)", "NVIDIA Deep Learning Performance Guide"},
+    {"G11", "few tiles, each with long sums", "waves < 0.5, K >= 8 max(M, N)", "T (1 - waves)",
+     "NVIDIA Deep Learning Performance Guide, CUTLASS"},
+    {"G12", "a product with few vectors reads a whole matrix",
+     "min(M, N) <= 8, below 5 % of the highest rate of arithmetic", "not stated",
+     "NVIDIA Deep Learning Performance Guide"},
+    {"G13", "a product in 8 or 16 bits is computed on CUDA cores",
+     "the operator declares CUDA cores, T >= 3 %, not bound by memory",
+     "T (1 - rate of CUDA cores / rate of tensor cores)", "PyTorch's profiler plug-in"},
+    {"G14", "a product in f32 is computed on CUDA cores, where tf32 is faster",
+     "sgemm in the kernel's name or declared, T >= 5 %, 40 % or more of the f32 rate",
+     "T (1 - f32 rate / tf32 rate)", "PyTorch, pattern FP32MatMul"},
+    {"G15", "products are in f32, and nothing is in 16 bits", "30 % of the device's time or more",
+     "sum of T (1 - least time in 16 bits / least time in f32)", "PyTorch's profiler plug-in"},
+    {"G16", "f64 on a GPU that has few units for it", "f32 rate >= 32 f64 rate, T >= 3 %",
+     "T (1 - 2 f64 rate / f32 rate)", "Nsight Compute, roofline"},
+    {"G17", "an operator moves its bytes about as fast as memory can",
+     "bound by memory at 80 % or more, T >= 5 %", "not stated", "Nsight Compute"},
+    {"G18", "an operator on the GPU that ought to be bound by memory is far from its roof",
+     "below 60 %, bytes of a call >= 4 L2 caches, T >= 3 %", "T - least time",
+     "Nsight Compute, UncoalescedAccess"},
+    {"G19", "kernels change the layout of an operator's data",
+     "nchwToNhwc, nhwcToNchw, transpose or convertTensor in the kernel's name, 5 % of the "
+     "operator's device time",
+     "T of the kernel", "cuDNN and PyTorch tuning guides"},
+    {"G20", "a norm, softmax, loss or optimizer runs several kernels a call",
+     "more than 2 kernels a call, below 40 % of the roof, T >= 2 %", "T - least time",
+     "PyTorch, pattern OptimizerSingleTensor"},
+    {"C1", "copies from or to pageable memory", "64 KiB or more each, T >= 1 %",
+     "T (1 - rate / rate of the run's pinned copies, else 12 GB/s)",
+     "Nsight Systems, CUDA Best Practices Guide"},
+    {"C3", "many small copies", "100 or more, below 64 KiB each",
+     "(n - 1) (mean time - bytes / rate of pinned copies)", "CUDA Best Practices Guide"},
+    {"C7", "memory is cleared at length", "2 % of the device's time", "T",
+     "PyTorch's profiler patterns"},
+    {"S2", "the device is idle", "busy for less than 50 % of the run", "not stated",
+     "Nsight Systems, gpu_time_util"},
+    {"S7", "the first call takes far longer than later ones",
+     "first call > 10 medians, the excess >= 2 % of the run", "first call - median",
+     "PyTorch, warm-up"},
+    {"S8", "some calls take far longer than most",
+     "20 calls or more, p99 > 3 medians, excess >= 5 % of the run",
+     "T - calls x median, without the first call's excess", "HTA, stragglers"},
+    {"H1", "one thread works while other CPUs are idle",
+     "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
+     "run, not shared, never faster than one thread can be",
+     "sum of 0.8 T (1 - roof of one thread / roof of all)", "VTune"},
+    {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs",
+     "not stated", "oneDNN and PyTorch CPU guides"},
+    {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",
+     "T - least time", "oneDNN"},
+    {"H5", "operators only change the layout of data",
+     "reorder in the name, 5 % of the time of the scopes right around them", "T", "oneDNN"},
+    {"H6", "rows of a matrix lie a multiple of 4 KiB apart",
+     "a field lda, ldb, ldc, ldd, ldx, ldy or ld x size mod 4096 = 0, bound by latency or memory, "
+     "T >= 3 %",
+     "not stated", "BLAS guides"},
+    {"H8", "f64 on the CPU near its roof", "bound by compute, T >= 10 %",
+     "T (1 - f64 rate / f32 rate)", "instruction sets"},
+    {"H9", "guarded code is so short that kprof takes part of the time",
+     "mean < 10 empty scopes, kprof's cost >= 5 % of T", "calls x cost of a scope", "kprof"},
+    {"H10", "parts of shared calls differ in length", "longest part >= 1.2 mean parts",
+     "T (1 - mean part / longest part)", "POP, load balance"},
+    {"R1", "other calls of the same operator come nearer to their roof",
+     "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
+     "T (1 - share of roof / that of the other row)", "kprof"},
+    {"R2", "the row that loses most time", "below 60 % of the roof, 10 % of the run lost",
+     "T - least time", "kprof"},
+};
+
+consteval bool all_are_explained() {
+  if (std::size(catalogue) != std::size(explanations)) return false;
+  for (std::size_t i = 0; i < std::size(catalogue); ++i)
+    if (std::string_view{catalogue[i].id} != explanations[i].id) return false;
+  return true;
+}
+static_assert(all_are_explained());
+
+}  // namespace advice_rules
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/catalogue.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Which advice is wanted, as in the option `advice`: "off" for none, "all" for however much and
+/// however small, "-G9" without that of a rule. Empty or "on": the five largest.
+using advice_words = std::vector<std::string>;
+
+namespace detail {
+
+/// The rules, by number: kprof's own in their order, then those that this binary adds; null behind
+/// the last. A rule by the id of one of kprof's own is left out.
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline const advice_rule* rule_number(std::size_t i) noexcept {
+  if (i < std::size(advice_rules::catalogue)) return &advice_rules::catalogue[i];
+  i -= std::size(advice_rules::catalogue);
+  for (auto* added = first_advice_registration; added != nullptr; added = added->next()) {
+    bool is_new = added->what().look != nullptr;
+    for (const advice_rule& own : advice_rules::catalogue)
+      is_new = is_new && std::string_view{own.id} != added->what().id;
+    if (is_new && i-- == 0) return &added->what();
+  }
+  return nullptr;
+}
+
+inline bool has_word(const advice_words& words, std::string_view word) noexcept {
+  for (const std::string& w : words)
+    if (w == word) return true;
+  return false;
+}
+inline bool switches_off(std::string_view word, const advice_rule& rule) noexcept {
+  return word.starts_with('-') && word.substr(1) == rule.id;
+}
+
+/// Whether the option `advice` may have these words.
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status check_advice(const advice_words& words) {
+  for (const std::string& word : words) {
+    bool known = word == "on" || word == "off" || word == "all";
+    for (std::size_t i = 0; !known && rule_number(i) != nullptr; ++i)
+      known = switches_off(word, *rule_number(i));
+    if (known) continue;
+    std::string text = "unknown advice \"" + printable(word, 100);
+    text += "\"; choose from: on, off, all; or switch rules off, joined by +:";
+    for (std::size_t i = 0; rule_number(i) != nullptr; ++i)
+      text.append(" -").append(rule_number(i)->id);
+    return {std::move(text)};
+  }
+  return {};
+}
+
+/// Asks one rule after the other, and keeps what is worth telling.
+class advising {
+ public:
+  advising(const profile& p, const advice_words& words)
+      : facts_(facts_of(p)),
+        all_(has_word(words, "all")),
+        host_(has_all_scopes(p)),
+        device_(has_device_work(p) && has_all_records(p)) {
+    for (std::uint32_t i = 0;; ++i) {
+      const advice_rule* const rule = rule_number(i);
+      if (rule == nullptr) break;
+      bool off = false;
+      for (const std::string& word : words) off = off || switches_off(word, *rule);
+      if (!off) ask(*rule, i);
+    }
+  }
+
+  [[gnu::cold]] std::vector<advice> take() {
+    constexpr std::size_t most = 5;
+    const std::vector<bool> kept = one_a_cause();
+    std::vector<advice> out;
+    std::vector<std::uint32_t> of;  // for each of them its number in found_
+    std::vector<std::uint32_t> others;
+    for (const std::uint32_t i : sorted_order(
+             found_.size(), [this](std::uint32_t a, std::uint32_t b) { return ranks(a, b); })) {
+      if (!kept[i]) continue;
+      std::size_t same = all_ ? of.size() : 0;
+      while (same < of.size() && notes_[of[same]].rule != notes_[i].rule) ++same;
+      if (same < of.size()) ++others[same];
+      else if (all_ || of.size() < most) of.push_back(i), others.push_back(0);
+    }
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      advice& a = found_[of[k]];
+      if (a.where.empty()) a.where = where(notes_[of[k]]);
+      if (others[k] > 0)
+        a.action += sentence(
+            others[k] == 1 ? ". The same holds for # other" : ". The same holds for # others",
+            {as_number(others[k])});
+      out.push_back(std::move(a));
+    }
+    return out;
+  }
+
+ private:
+  static constexpr double least_gain = 0.01;
+
+  /// What is found: by which rule, and about what.
+  struct note {
+    advice_about about = advice_about::run;
+    advice_cause cause = advice_cause::run;
+    std::uint32_t rule = 0, number = 0;
+    std::uint32_t kind = 0, subject = 0;  // a row, a kernel, copies, the run; which one
+  };
+
+  [[gnu::cold]] void ask(const advice_rule& rule, std::uint32_t number) {
+    const std::size_t subjects = rule.about == advice_about::run       ? 1
+                                 : rule.about == advice_about::kernels ? facts_.kernels.size()
+                                 : rule.about == advice_about::copies  ? facts_.copies.size()
+                                                                       : facts_.rows.size();
+    for (std::uint32_t i = 0; i < subjects; ++i) {
+      note n{rule.about, rule.cause, number, i, 0, 0};
+      advice a;
+      if (!may_speak(n, a)) continue;
+      const double least = all_ && rule.least_share <= least_gain ? 0 : rule.least_share;
+      if (rule.about != advice_about::run &&
+          (!(a.time_ns > 0) || a.time_ns < least * facts_.window_ns))
+        continue;
+      if (!rule.look(facts_, i, a)) continue;
+      a.id = rule.id;
+      if (!std::isfinite(a.gain_ns)) a.gain_ns = -1;
+      a.gain_ns = std::min({a.gain_ns, a.time_ns, facts_.window_ns});
+      a.share = a.gain_ns > 0 ? share_of(a.gain_ns, facts_.window_ns) : 0;
+      if (a.gain_ns == 0 || (is_small(a) && !all_)) continue;
+      found_.push_back(std::move(a));
+      notes_.push_back(n);
+    }
+  }
+
+  /// Whether all is known of what a rule would be asked about, and it is possible.
+  bool may_speak(note& n, advice& a) const {
+    if (n.about == advice_about::run) return host_ && (device_ || !has_device_work(facts_.run));
+    n.kind = 1;
+    n.subject = n.number;
+    if (n.about == advice_about::copies) {
+      a.time_ns = facts_.copies[n.number].total_ns;
+      return device_;
+    }
+    n.kind = 2;
+    if (n.about == advice_about::kernels) {
+      const kernel_row& kernel = facts_.kernels[n.number];
+      a.time_ns = kernel.total_ns;
+      a.node = kernel.node;
+      if (!device_ || kernel.untimed > 0 || kernel.verdict.bound == bound_by::impossible)
+        return false;
+      n.subject = row_of(facts_, kernel);
+      if (n.subject == scope_node::none) {
+        n.subject = n.number;
+        return true;
+      }
+    }
+    n.kind = 3;
+    const operator_row& row = facts_.rows[n.subject];
+    if (n.about != advice_about::kernels) {
+      a.time_ns = n.about == advice_about::calls ? row.total_ns : time_of(row);
+      a.node = row.node;
+    }
+    return host_ && (device_ || !row.on_device) && !row.invalid && !row.merged &&
+           row.verdict.bound != bound_by::impossible;
+  }
+
+  static bool is_small(const advice& a) noexcept { return a.gain_ns >= 0 && a.share < least_gain; }
+
+  /// What saves most comes first, and behind it what nobody can say that of.
+  bool ranks(std::uint32_t i, std::uint32_t k) const noexcept {
+    const advice &a = found_[i], &b = found_[k];
+    const bool stated = a.gain_ns >= 0, other = b.gain_ns >= 0;
+    if (stated != other) return stated;
+    if (stated && a.gain_ns != b.gain_ns) return a.gain_ns > b.gain_ns;
+    return a.time_ns > b.time_ns;
+  }
+
+  /// Of what has the same cause and is about the same thing, that of the rule that comes first, and
+  /// of its what saves most; but what is large enough to be told comes before what is not.
+  [[gnu::cold]] std::vector<bool> one_a_cause() const {
+    std::vector<bool> kept(found_.size());
+    key_numbers causes(0);
+    for (const std::uint32_t i :
+         sorted_order(found_.size(), [this](std::uint32_t a, std::uint32_t b) {
+           const bool small = is_small(found_[a]), other = is_small(found_[b]);
+           if (small != other) return other;
+           if (notes_[a].rule != notes_[b].rule) return notes_[a].rule < notes_[b].rule;
+           return found_[a].gain_ns > found_[b].gain_ns;
+         })) {
+      const note& n = notes_[i];
+      kept[i] = causes
+                    .of({{n.kind, n.subject, static_cast<std::uint32_t>(n.cause),
+                          n.about == advice_about::run ? n.rule : 0}})
+                    .second;
+    }
+    return kept;
+  }
+
+  std::string where(const note& n) const {
+    if (n.about == advice_about::kernels) return name_of(facts_, facts_.kernels[n.number]);
+    if (n.about == advice_about::copies) return "Copies";
+    return n.about == advice_about::run ? "The run" : name_of(facts_, n.number);
+  }
+
+  advice_facts facts_;
+  bool all_, host_, device_;
+  std::vector<advice> found_;
+  std::vector<note> notes_;  // of each
+};
+
+}  // namespace detail
+
+/// What to do first to make a run faster: the five pieces of advice that save most, each 1 % of
+/// the run or more; then, if there is room, those of which nobody can say how much they save. A
+/// rule speaks once, of what saves most, and says of how much else it holds; with "all" of each.
+/// Nothing about what is not wholly known, or is above every roof. The order is the same each time.
+///     for (const kprof::advice& a : kprof::advise(kprof::snapshot())) use(a.where, a.gain_ns);
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(const profile& p,
+                                                                   const advice_words& words = {}) {
+  if (p.nodes.empty() || detail::has_word(words, "off")) return {};
+  return detail::advising(p, words).take();
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/advise.hpp>
+
+// <kprof/report/text/columns.hpp>
+#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
+#define KPROF_REPORT_TEXT_COLUMNS_HPP
+
+// The columns of the operator table: which metrics and dimensions, in what order, and how their
+// cells are written and sorted. Included by the text report. A column is one line of the table
+// below.
+
+// <kprof/model/metrics.hpp>
+#ifndef KPROF_MODEL_METRICS_HPP
+#define KPROF_MODEL_METRICS_HPP
+
+// The numbers of an operator row, a line each: what reports, files and pages print is declared here
+// once. Included by the outputs. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// What a number counts. Printed numbers are `scale` times those of the row.
+struct metric_unit {
+  const char* name;  ///< empty: a plain count
+  double scale = 1;
+};
+
+/// What the numbers of several rows of a table make together.
+enum class additivity : std::uint8_t {
+  sum,
+  overlapping_sum,  ///< their sum, in which rows nested in one another count the same work twice
+  minimum,
+  maximum,
+  ratio,  ///< a ratio of two sums, which have to be added up apart
+  none,   ///< nothing: a quantile
+};
+
+/// One number of a row.
+struct metric {
+  const char* id;     ///< as in report_options::columns; the same in every version
+  const char* label;  ///< header of a table for people
+  metric_unit unit;
+  additivity adds;
+  bool of_device;  ///< only where the run has work on a device
+  figure (*of)(const operator_row& row);
+  const char* meaning;
+  const char* device_meaning = "";  ///< where it is another in a run with work on a device
+
+  /// What it means in a run with or without work on a device.
+  constexpr const char* meaning_in(bool device) const noexcept {
+    return device && *device_meaning != '\0' ? device_meaning : meaning;
+  }
+};
+
+namespace detail {
+
+namespace units {
+inline constexpr metric_unit one{""}, share{""}, nanoseconds{"ns"}, flop{"FLOP"}, byte{"B"},
+    giga_flop_per_s{"GFLOP/s", 1e-9}, giga_byte_per_s{"GB/s", 1e-9}, flop_per_byte{"FLOP/B"};
+}  // namespace units
+
+template <auto Member>
+figure metric_value(const operator_row& row) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row.*Member)>, figure>)
+    return row.*Member;
+  else return {static_cast<double>(row.*Member)};
+}
+inline figure all_calls(const operator_row& row) {
+  return {static_cast<double>(row.calls + row.replays)};
+}
+template <auto Member>
+figure verdict_value(const operator_row& row) {
+  return row.verdict.*Member;
+}
+/// Not known where all calls are shared ones whose parts could not be joined.
+inline figure total_time(const operator_row& row) {
+  const bool not_joined = row.mean_ns.why == absence::not_joined;
+  return not_joined ? figure{0, absence::not_joined} : figure{row.total_ns};
+}
+
+}  // namespace detail
+
+/// All metrics, in the order in which tables show them.
+inline constexpr metric metrics[] = {
+    {.id = "calls",
+     .label = "calls",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::all_calls,
+     .meaning = "finished calls",
+     .device_meaning = "finished calls, and calls made by replaying CUDA graphs"},
+    {.id = "replays",
+     .label = "replays",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::replays>,
+     .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
+    {.id = "open",
+     .label = "open",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::open>,
+     .meaning =
+         "calls that had not finished, and how long they had run; they are in no other column"},
+    {.id = "open_time",
+     .label = "open time",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::open_ns>,
+     .meaning = "how long the calls that had not finished had run, summed"},
+    {.id = "device",
+     .label = "device",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_ns>,
+     .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
+                "less that of the operators inside them; what ran at the same time counts each"},
+    {.id = "device_share",
+     .label = "dev share",
+     .unit = detail::units::share,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_share>,
+     .meaning = "device / time of all kernels, copies and memsets"},
+    {.id = "device_total",
+     .label = "dev total",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_total_ns>,
+     .meaning = "device with that of the operators inside; a call inside another call of the same "
+                "row is not counted again"},
+    {.id = "kernels",
+     .label = "kernels",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::kernels>,
+     .meaning = "kernels that the calls launched, less those of the operators inside them"},
+    {.id = "copies",
+     .label = "copies",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::copies>,
+     .meaning = "copies and memsets, the same"},
+    {.id = "gap",
+     .label = "gap",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::ratio,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::gap_ns>,
+     .meaning = "mean time from a launch until its work began on the device: long where the device "
+                "is behind, short where it waits for the host"},
+    {.id = "self",
+     .label = "self",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::self_ns>,
+     .meaning = "time in the calls less the time in the operators inside them, summed over calls "
+                "and threads; a region counts to the operator that it is in",
+     .device_meaning = "host time in the calls less the time in the operators inside them, summed "
+                       "over calls and threads; a region counts to the operator that it is in"},
+    {.id = "share",
+     .label = "share",
+     .unit = detail::units::share,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::share>,
+     .meaning =
+         "self / self time of all scopes, operators and regions outside them, of all threads"},
+    {.id = "total",
+     .label = "total",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::total_time,
+     .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
+                "of the same row is not counted again",
+     .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
+                       "another call of the same row is not counted again"},
+    {.id = "cpu",
+     .label = "cpu",
+     .unit = detail::units::share,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::cpu>,
+     .meaning = "of the time of the calls, what their threads ran on a CPU, at most; the rest they "
+                "waited, or other threads ran in their place. Of the calls in total that are long "
+                "enough to tell"},
+    {.id = "mean",
+     .label = "mean",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::mean_ns>,
+     .meaning = "time from the begin to the end of a call: sum over all calls / calls",
+     .device_meaning = "host time from the begin to the end of a call: sum over all calls / calls, "
+                       "less those made by replaying graphs"},
+    {.id = "median",
+     .label = "median",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::median_ns>,
+     .meaning = "half of the calls took no longer; within 0.8 %"},
+    {.id = "p99",
+     .label = "p99",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::p99_ns>,
+     .meaning = "99 % of the calls took no longer; within 0.8 %"},
+    {.id = "min",
+     .label = "min",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::minimum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::min_ns>,
+     .meaning = "the shortest call"},
+    {.id = "max",
+     .label = "max",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::maximum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::max_ns>,
+     .meaning = "the longest call"},
+    {.id = "first",
+     .label = "first",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::first_ns>,
+     .meaning = "the call that ended first: what is done only once, such as set-up and page faults "
+                "in new memory, is in it"},
+    {.id = "gflops",
+     .label = "GFLOP/s",
+     .unit = detail::units::giga_flop_per_s,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops_per_s>,
+     .meaning = "10^9 operations a second: flops() of the calls in total, summed, / total",
+     .device_meaning = "10^9 operations a second: flops() of the calls with work on the device, "
+                       "summed, / dev total; of an operator without, / total"},
+    {.id = "gbs",
+     .label = "GB/s",
+     .unit = detail::units::giga_byte_per_s,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::bytes_per_s>,
+     .meaning = "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / "
+                "total; by the formula, not measured traffic",
+     .device_meaning = "10^9 bytes a second: bytes() of the calls with work on the device, read + "
+                       "written, summed, / dev total; of an operator without, / total; by the "
+                       "formula, not measured traffic"},
+    {.id = "intensity",
+     .label = "FLOP/B",
+     .unit = detail::units::flop_per_byte,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops_per_byte>,
+     .meaning = "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {.id = "flops",
+     .label = "FLOPs",
+     .unit = detail::units::flop,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops>,
+     .meaning = "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {.id = "bytes",
+     .label = "bytes",
+     .unit = detail::units::byte,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::bytes>,
+     .meaning = "bytes() of the calls in total, read + written, summed"},
+    {.id = "threads",
+     .label = "threads",
+     .unit = detail::units::one,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::threads>,
+     .meaning =
+         "parts of a call that several threads share (KPROF_PART), the mean over such calls"},
+    {.id = "imbalance",
+     .label = "imbalance",
+     .unit = detail::units::one,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::imbalance>,
+     .meaning = "of calls that threads share: time of the longest part / mean time of a part; 1 "
+                "where all parts take as long"},
+    {.id = "waiting",
+     .label = "waiting",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::waiting_ns>,
+     .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
+                "less the time in the parts, summed: what threads lost by coming late or waiting"},
+    {.id = "roof",
+     .label = "roof",
+     .unit = detail::units::share,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::verdict_value<&roof_verdict::roof>,
+     .meaning = "ideal / time that the rates are over: 100 % is as fast as this machine can do it"},
+    {.id = "ideal",
+     .label = "ideal",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::verdict_value<&roof_verdict::ideal_ns>,
+     .meaning =
+         "the least time that the calls' work takes here: of each call the larger of flops() "
+         "/ highest rate of its type and bytes() / bandwidth, of a cache where only that is "
+         "fast enough"},
+    {.id = "lost",
+     .label = "lost",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::verdict_value<&roof_verdict::lost_ns>,
+     .meaning = "time that the rates are over, less ideal"},
+};
+
+namespace detail {
+inline constexpr std::size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
+
+/// The place of the metric of that id; metric_count: there is none. With undefined-behaviour
+/// checks, g++ 12 takes no comparison of an address with nullptr for a constant.
+constexpr std::size_t place_of_metric(std::string_view id) noexcept {
+  std::size_t place = 0;
+  while (place < metric_count && id != metrics[place].id) ++place;
+  return place;
+}
+}  // namespace detail
+
+/// The metric of that id; nullptr: there is none.
+inline const metric* find_metric(std::string_view id) noexcept {
+  const std::size_t place = detail::place_of_metric(id);
+  return place < detail::metric_count ? &metrics[place] : nullptr;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/metrics.hpp>
+
 // <kprof/report/table/dimensions.hpp>
 #ifndef KPROF_REPORT_TABLE_DIMENSIONS_HPP
 #define KPROF_REPORT_TABLE_DIMENSIONS_HPP
@@ -9120,6 +12797,10 @@ inline std::string pass_of(const profile&, const operator_row& row) {
   return row.pass == pass_kind::unknown ? "" : pass_name(row.pass);
 }
 
+inline std::string bound_of(const profile&, const operator_row& row) {
+  return row.verdict.bound == bound_by::unknown ? "" : bound_name(row.verdict.bound);
+}
+
 inline constexpr dimension dimensions[] = {
     {"operator", "operator", "name of the operator", &name_of},
     {"parameters", "parameters",
@@ -9133,6 +12814,12 @@ inline constexpr dimension dimensions[] = {
     {"pass", "pass",
      "what the call is for: `fprop`, `bprop`, `dgrad`, `wgrad`, `bgrad`, `update` or `recompute`",
      &pass_of},
+    {"bound", "bound",
+     "what holds the calls back: `compute` or `memory`, whose roof is near, `cache`, where data do "
+     "not come from memory, `balanced` between both roofs; far from both `latency`, `launch` of "
+     "calls that are too short, `small grid` of a device that is not filled; `impossible` above "
+     "every roof, where a formula or a ceiling is wrong",
+     &bound_of},
 };
 
 inline constexpr std::size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
@@ -9201,6 +12888,15 @@ inline std::string printable_ends(std::string_view text, std::size_t width, bool
     size += c.size;
   }
   return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
+}
+
+/// Text without spaces at its ends and behind others, which nobody sees.
+[[gnu::cold]] inline std::string seen_spaces(std::string_view text) {
+  std::string seen;
+  for (const char c : text)
+    if (c != ' ' || (!seen.empty() && seen.back() != ' ')) seen += c;
+  if (!seen.empty() && seen.back() == ' ') seen.pop_back();
+  return seen;
 }
 
 /// The begin of printable text, so many columns of it.
@@ -9277,15 +12973,20 @@ class page {
     line(dashes);
   }
 
-  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
+  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`. `end`
+  /// stands at the right, behind the last line or on one of its own.
   [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent,
-                               line_style style = line_style::plain) {
+                               line_style style = line_style::plain, std::string_view end = {}) {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
       const std::string_view word = text.substr(0, word_end(text));
       text.remove_prefix(std::min(text.size(), word.size() + 1));
       add_word(word, current, used, begin, indent, style);
+    }
+    if (const std::size_t wide = display_width(end); wide > 0) {
+      if (used + 2 + wide > width_) new_line(current, used, begin, indent, style);
+      current.append(width_ > used + wide ? width_ - used - wide : 0, ' ').append(end);
     }
     line(current, style);
   }
@@ -9351,6 +13052,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/page.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9366,6 +13068,7 @@ enum class look : std::uint8_t {
   parameters,  // described by row_describer
   call_site,
   thread,
+  around,  // a region, or all of them: the row's value of that key
   pass,
   type,
   bar,
@@ -9373,9 +13076,11 @@ enum class look : std::uint8_t {
   open,
   time,
   share,
+  cumulative,  // of the lines so far; no number of a row
   rate,
   ratio,
-  si
+  si,
+  bound
 };
 
 // a column of rates, GFLOP/s or GB/s, with a number as large is in TFLOP/s or TB/s
@@ -9414,11 +13119,18 @@ constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank)
   return {id, "", look::bar, rank, device_rank, nullptr, "", ""};
 }
 
+/// The value of a key of the grouping, which is one where the column is shown.
+constexpr column around_column(const char* id, const char* meaning) {
+  return {id, id, look::around, 2, 2, nullptr, meaning, meaning};
+}
+
 inline constexpr column columns[] = {
     make_column("operator", look::name, 1, 1),
     make_column("parameters", look::parameters, 2, 2),
     make_column("call_site", look::call_site, 6, 5),
     make_column("thread", look::thread, 6, 5),
+    around_column("region", "innermost region around the calls; a row for each"),
+    around_column("layer", "all regions around the calls, joined by `/`; a row for each"),
     make_column("pass", look::pass, 2, 2),
     make_column("calls", look::calls, 4, 4),
     make_column("replays", look::calls, not_here, 0),
@@ -9433,7 +13145,10 @@ inline constexpr column columns[] = {
     make_column("self", look::time, 2, 8),
     bar_column("bar", 9, not_here),
     make_column("share", look::share, 3, 14),
+    {"cumulative", "cumulative", look::cumulative, 0, 0, nullptr,
+     "share of this line and of all above it", "dev share of this line and of all above it"},
     make_column("total", look::time, 12, 13),
+    make_column("cpu", look::share, 6, 0),  // unasked only where rows were off the CPU for long
     make_column("median", look::time, 7, 12),
     make_column("mean", look::time, 11, 17),
     make_column("p99", look::time, 0, 0),
@@ -9442,6 +13157,10 @@ inline constexpr column columns[] = {
     make_column("first", look::time, 0, 0),
     make_column("gflops", look::rate, 8, 6),
     make_column("gbs", look::rate, 10, 7),
+    make_column("roof", look::share, 5, 5),
+    make_column("bound", look::bound, 6, 6),
+    make_column("lost", look::time, 12, 12),
+    make_column("ideal", look::time, 0, 0),
     make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
@@ -9470,6 +13189,17 @@ inline std::string column_names() {
 inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
   if (nested && c.is("device_total")) return 6;
   return device ? c.device_rank : c.rank;
+}
+
+/// The key that a column of regions shows.
+inline group_key key_of(const column& c) noexcept {
+  return c.is("layer") ? group_key::layer : group_key::region;
+}
+/// The row's value of that key; nullptr: it is none of the grouping.
+inline const group_value* value_of(const column& c, const operator_row& row) noexcept {
+  for (const group_value& v : row.values)
+    if (v.kind == key_of(c)) return &v;
+  return nullptr;
 }
 
 inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
@@ -9522,11 +13252,18 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
       return row.name.empty() ? "(no name)" : row.name;
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
+    case look::around: {
+      const group_value* const v = value_of(c, row);
+      const std::size_t longest = std::min<std::size_t>(out.width() / 5, 24);
+      if (v == nullptr) return {};
+      return v->known ? printable_end(v->text, longest, out.ascii()) : "none";
+    }
     case look::type:
       return row.several_types            ? "several"
              : row.type == dtype::unknown ? "n/a"
                                           : dtype_name(row.type);
     case look::pass: return pass_of(p, row);
+    case look::bound: return bound_name(row.verdict.bound);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
@@ -9539,6 +13276,9 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
 /// What numbers are ordered by; NaN for what is not known.
 inline double sort_key(const column& c, const operator_row& row) noexcept {
   if (c.as == look::open) return row.open_ns;
+  // Where nothing is known of it, all of the time may be lost.
+  if (c.is("lost") && !row.verdict.lost_ns.known())
+    return row.on_device ? row.device_ns : row.self_ns;
   const figure f = c.number->of(row);
   return f.known() ? f.value : std::nan("");
 }
@@ -9558,8 +13298,13 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
       if (const int order = compare(a.file, b.file)) return order < 0;
       return a.line < b.line;
     case look::thread: return a.thread < b.thread;
+    case look::around: {
+      const group_value *const x = value_of(c, a), *const y = value_of(c, b);
+      return x != nullptr && y != nullptr && x->text < y->text;
+    }
     case look::type: return a.type < b.type;
     case look::pass: return a.pass < b.pass;
+    case look::bound: return a.verdict.bound < b.verdict.bound;
     default: break;
   }
   const double x = sort_key(c, a), y = sort_key(c, b);
@@ -10062,7 +13807,10 @@ namespace detail {
           "\"; choose from: " + column_names() + " (or name, which is operator)"};
 }
 [[gnu::cold]] inline status check_sort(const std::string& name) {
-  return name.empty() || find_column(name) != nullptr ? status{} : unknown_column("sort", name);
+  const column* const c = find_column(name);
+  if (c != nullptr && c->as == look::cumulative)
+    return {"sort=cumulative: it follows from the order; sort by self, share or device"};
+  return name.empty() || c != nullptr ? status{} : unknown_column("sort", name);
 }
 [[gnu::cold]] inline status check_column(const std::string& name) {
   return find_column(name) != nullptr ? status{} : unknown_column("column", name);
@@ -10078,6 +13826,7 @@ struct text_plan {
   std::vector<std::string> complaints;  // about what it has not
   double all_self_ns = 0;
   bool device = false;                                 // the run has work on a device
+  bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
   double all_device_ns = 0;
   std::optional<dtype> one_type;  // of all operators that say theirs, if they are several
@@ -10092,7 +13841,18 @@ struct text_plan {
       if (status s = check_column(name); !s) return s;
       columns.push_back(find_column(name));
     }
+    if (status s = check_advice(options.advice); !s) return s;
     return filter.set(options.filter);
+  }
+
+  /// Whether the table of operators has a column for a key of regions: where it is asked for, and
+  /// beside parameters.
+  bool has_column(group_key key) const {
+    if (key != group_key::region && key != group_key::layer) return false;
+    if (columns.empty()) return by.has(key) && by.has(group_key::parameters);
+    for (const column* c : columns)
+      if (c->as == look::around && key_of(*c) == key) return true;
+    return false;
   }
 
   /// What the page is about; after prepare().
@@ -10100,12 +13860,16 @@ struct text_plan {
     all_self_ns = detail::all_self_ns(p);
     std::vector<std::string> fold = options.by.folded();
     fold.insert(fold.end(), options.fold.begin(), options.fold.end());
-    checked_grouping checked = check_grouping(p, options.by.folding(std::move(fold)));
+    grouping wanted = options.by;
+    for (const column* c : columns)  // a column of regions makes rows by them
+      if (c->as == look::around && !wanted.has(key_of(*c))) wanted = wanted + key_of(*c);
+    checked_grouping checked = check_grouping(p, wanted.folding(std::move(fold)));
     by = std::move(checked.value);
     complaints = std::move(checked.complaints);
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
-    if (device && options.sort.empty()) sort = find_column("device");
+    roofs = has_ceilings(p.machine);
+    if (options.sort.empty()) sort = find_column(roofs ? "lost" : device ? "device" : "self");
     look_for_one_type(p);
     choose_sections(p);
   }
@@ -11118,88 +14882,74 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/destination.hpp>
 
+// <kprof/report/text/advice_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_ADVICE_LINES_HPP
+#define KPROF_REPORT_TEXT_ADVICE_LINES_HPP
+
+// The section "Do first" of the text report: advice, numbered, with what it saves at the right.
+// Included by write_text.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A sentence that ends with a stop, if there is one.
+[[gnu::cold]] inline std::string stopped(std::string text) {
+  if (!text.empty() && text.back() != '.' && text.back() != '?' && text.back() != '!') text += '.';
+  return text;
+}
+
+/// Text of the model or of the program's own rules, fit to print.
+[[gnu::cold]] inline std::string advice_text(const page& out, const advice& a) {
+  std::string text = stopped(a.where + ' ' + a.fact);
+  if (!a.action.empty()) text += ' ' + stopped(a.action);
+  text.append(" [").append(a.id) += ']';
+  if (out.ascii()) {
+    for (std::size_t at; (at = text.find("\u00B5")) != std::string::npos;) text.replace(at, 2, "u");
+    text = ascii_notation(text);
+  }
+  return out.safe(text);
+}
+
+/// "at most  6.90 s  29%"; empty where nobody can say.
+[[gnu::cold]] inline std::string gain_text(const page& out, const advice& a) {
+  if (!(a.gain_ns >= 0)) return {};
+  const std::string time = out.time(a.gain_ns), share = whole_percent(a.share);
+  const auto padded = [](const std::string& text, std::size_t width) {
+    const std::size_t wide = display_width(text);
+    return std::string(width > wide ? width - wide : 0, ' ') + text;
+  };
+  return "at most " + padded(time, 7) + ' ' + padded(share, 4);
+}
+
+[[gnu::cold]] inline void print_advice(page& out, const profile& p, const text_plan& plan) {
+  const std::vector<advice> found = advise(p, plan.options.advice);
+  if (found.empty()) return;
+  out.space();
+  out.line("Do first", line_style::bold);
+  const std::size_t digits = std::to_string(found.size()).size(), indent = 2 + digits + 2;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    out.paragraph("  " + std::string(digits - number.size(), ' ') + number + "  ",
+                  advice_text(out, found[i]), indent, line_style::plain, gain_text(out, found[i]));
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/advice_lines.hpp>
+
 // <kprof/report/text/copies.hpp>
 #ifndef KPROF_REPORT_TEXT_COPIES_HPP
 #define KPROF_REPORT_TEXT_COPIES_HPP
 
 // The table of copies and memsets of the text report. Included by the text report.
-
-// <kprof/model/copy_table.hpp>
-#ifndef KPROF_MODEL_COPY_TABLE_HPP
-#define KPROF_MODEL_COPY_TABLE_HPP
-
-// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
-// linear in device_profile::work.
-
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// Copies of one kind between the same kinds of memory, or memsets, of one device.
-struct copy_row {
-  device_task task = device_task::copy;  ///< copy or set
-  copy_direction direction = copy_direction::unknown;
-  memory_place from = memory_place::unknown;
-  memory_place to = memory_place::unknown;
-  bool merged = false;  ///< of differing kinds, kept together for want of memory
-  std::uint32_t device = 0;
-  std::uint64_t calls = 0;
-  std::uint64_t untimed = 0;  ///< of these, those without timing
-  std::uint64_t bytes = 0;
-  double total_ns = 0;   ///< summed: concurrent copies count each
-  double share = 0;      ///< of the time of all work of the devices; 0 to 1
-  figure bytes_per_s{};  ///< bytes over total_ns
-};
-
-/// The copies and memsets for which keep(const device_work&) returns true, most time first.
-template <class Keep>
-std::vector<copy_row> copy_table(const profile& p, Keep keep) {
-  detail::key_numbers numbers(0);
-  std::vector<copy_row> table;
-  for (const device_work& w : p.device.work) {
-    if (w.task == device_task::kernel || !keep(w)) continue;
-    const bool copy = w.task == device_task::copy;
-    const auto [number, is_new] = numbers.of(
-        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
-          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
-          w.merged ? 1U : 0U}});
-    if (is_new)
-      table.push_back({.task = w.task,
-                       .direction = w.direction,
-                       .from = copy ? w.from : memory_place::unknown,
-                       .to = w.to,
-                       .merged = w.merged,
-                       .device = w.device});
-    copy_row& row = table[number];
-    row.calls += w.calls;
-    row.untimed += std::min(w.untimed, w.calls);
-    row.bytes += w.bytes;
-    row.total_ns += detail::not_negative(w.total_ns);
-  }
-  const double all = detail::all_device_work(p).ns;
-  for (copy_row& row : table) {
-    row.share = detail::share_of(row.total_ns, all);
-    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
-    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
-                                    absence::no_time);
-  }
-  detail::sort_table(table,
-                     [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
-  return table;
-}
-
-/// All copies and memsets.
-///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
-inline std::vector<copy_row> copy_table(const profile& p) {
-  return copy_table(p, [](const device_work&) { return true; });
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/copy_table.hpp>
 
 // <kprof/report/text/fitted_table.hpp>
 #ifndef KPROF_REPORT_TEXT_FITTED_TABLE_HPP
@@ -11990,8 +15740,9 @@ namespace detail {
        "KPROF_PART with a `part` that is not below `parts`; they belong to no call. A note says "
        "which. Number parts from 0 to `parts` - 1."},
       {c.unjoined_calls, "without times",
-       "calls shared by threads that count, but whose times are not known: some parts came more "
-       "than 8192 calls later than others. Totals and rates are of the others."},
+       "calls shared by threads that count, but whose times are not known: some parts came too "
+       "many calls later than others to keep their times in memory. Totals and rates are of the "
+       "others; with more `memory` they are of more calls."},
   };
   for (const oddity& o : all)
     if (o.count != 0) oddities.push_back(o);
@@ -12066,6 +15817,13 @@ namespace detail {
   print_fact(out, "timeline", text);
 }
 
+/// What reading the threads' CPU times took, which is in the sum before.
+[[gnu::cold]] inline std::string readings_cost(const page& out, const own_cost& c) {
+  if (c.cpu_readings == 0) return {};
+  return "; of that " + counted(c.cpu_readings, "reading", "readings") + " of CPU time, " +
+         out.time(c.cpu_reading_ns) + " each";
+}
+
 [[gnu::cold]] inline void print_cost(page& out, const profile& p) {
   const own_cost& c = p.cost;
   if (c.scope_ns > 0) {
@@ -12074,8 +15832,9 @@ namespace detail {
       text += " (" + format_share(c.recording_ns / p.wall_ns) +
               (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
     print_fact(out, "own cost",
-               text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " +
-                   out.time(c.empty_scope_ns) + collecting_cost(out, p));
+               text + readings_cost(out, c) + "; folding " + out.time(c.folding_ns) +
+                   "; an empty scope shows " + out.time(c.empty_scope_ns) +
+                   collecting_cost(out, p));
   } else {
     print_fact(out, "own cost", "n/a: not measured in this process" + collecting_cost(out, p));
   }
@@ -12167,436 +15926,6 @@ KPROF_DETAIL_END
 // The section of kernels of the text report: their table, and under it why a number is missing.
 // Included by the text report.
 
-// <kprof/model/kernel_table.hpp>
-#ifndef KPROF_MODEL_KERNEL_TABLE_HPP
-#define KPROF_MODEL_KERNEL_TABLE_HPP
-
-// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
-// to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
-// profile::nodes and device_profile::work, sorting aside.
-
-// <kprof/model/tensor_core.hpp>
-#ifndef KPROF_MODEL_TENSOR_CORE_HPP
-#define KPROF_MODEL_TENSOR_CORE_HPP
-
-// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of
-// kernels. Pure.
-//
-// A name can say yes and never no. What is looked for are whole words, and where they come from:
-//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and
-//                                             CUTLASS: accumulator, M N K
-//   cutlass..._tensorop, ..._sptensorop       CUTLASS's opcode class; the other is "simt"
-//   OpClassTensorOp, MmaTensorOp...           the same as template arguments
-//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without
-//                                             tensor cores it is "ffma"
-//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of
-//                                             wgmma. "xmma" alone says nothing
-//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma,
-//                                             tcgen05 or mma
-//   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
-//   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
-
-#include <cstddef>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// "16x8x16", with something behind it or not.
-inline bool begins_with_shape(std::string_view word) noexcept {
-  for (int i = 0; i < 3; ++i) {
-    if (i > 0 && (word.empty() || word[0] != 'x')) return false;
-    if (i > 0) word.remove_prefix(1);
-    if (word.empty() || !is_digit(word[0])) return false;
-    while (!word.empty() && is_digit(word[0])) word.remove_prefix(1);
-  }
-  return true;
-}
-
-/// "s16816gemm": a letter for the type, the shape of an instruction, and the end or a letter.
-inline bool is_instruction(std::string_view word) noexcept {
-  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos)
-    return false;
-  std::size_t digits = 1;
-  while (digits < word.size() && is_digit(word[digits])) ++digits;
-  if (digits < word.size() && (word[digits] < 'a' || word[digits] > 'z')) return false;
-  for (const std::string_view shape :
-       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616",
-        "168128", "168256", "321616", "83216"})
-    if (word.substr(1, digits - 1) == shape) return true;
-  return false;
-}
-
-inline std::string lower(std::string_view word) {
-  std::string out{word};
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in
-/// it.
-class tensor_core_words {
- public:
-  bool found = false;
-
-  explicit tensor_core_words(std::string_view name) {
-    if (!name.starts_with("_Z")) {
-      read(name);
-      return;
-    }
-    bool within = false;  // a number that is no length: Li128E
-    for (std::size_t at = 2; at < name.size();) {
-      std::size_t number = 0;
-      if (const std::size_t end = reference_end(name, at, number); end != at) {
-        at = end;
-        continue;
-      }
-      const std::string_view part = within ? std::string_view{} : source_name(name, at);
-      if (!part.empty()) {
-        read(part);
-        continue;
-      }
-      within = is_digit(name[at]) || (name[at - 1] == 'L' && name[at] >= 'a' && name[at] <= 'z');
-      ++at;
-    }
-  }
-
- private:
-  void read(std::string_view text) {
-    std::string_view before;  // the word that "_" joins to this one
-    while (!text.empty()) {
-      std::size_t size = 0;
-      while (size < text.size() && is_word(text[size]) && text[size] != '_') ++size;
-      if (size > 0) look_at(text.substr(0, size), before);
-      before = size < text.size() && text[size] == '_' ? text.substr(0, size) : std::string_view{};
-      text.remove_prefix(size < text.size() ? size + 1 : size);
-    }
-  }
-
-  void look_at(std::string_view word, std::string_view before) {
-    const std::string plain = lower(word);
-    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma",
-                                    "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
-      found = found || plain == instruction;
-    cutlass_ = cutlass_ || plain.starts_with("cutlass");
-    xmma_ = xmma_ || plain == "xmma";
-    found = found || (cutlass_ && word.ends_with("tensorop")) ||
-            (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
-            word.starts_with("MmaTensorOp") || is_instruction(word) ||
-            (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
-            (xmma_ && word.starts_with("warpgroupsize")) ||
-            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) &&
-             begins_with_shape(word));
-  }
-
-  bool cutlass_ = false, xmma_ = false;
-};
-
-inline bool name_says_tensor_core(std::string_view name) { return tensor_core_words(name).found; }
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/tensor_core.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// Whether a kernel computes on tensor cores, and how that is known.
-///
-/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
-/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
-/// need not be on tensor cores.
-enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
-
-/// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
-///
-/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
-/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
-/// By `parameters` they also differ in pass, device and launch configuration.
-struct kernel_row {
-  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
-  /// same.
-  std::uint64_t key = 0;
-  launch_place place = launch_place::unknown;
-  /// Innermost operator around the launch; empty outside of all, and where there are several.
-  std::string op;
-  std::uint64_t operators = 0;      ///< different names of operators in this row
-  std::vector<group_value> values;  ///< what the launches have in common: one for each key
-  /// Of its calls, as text, without folded fields; empty where they differ in it.
-  std::string parameters;
-  /// Index in profile::nodes of the operator's first call in the row; none outside of all
-  /// operators.
-  std::uint32_t node = scope_node::none;
-  std::uint64_t variants = 0;      ///< sets of parameters in this row
-  bool parameters_merged = false;  ///< calls whose parameters were not kept
-  bool invalid = false;            ///< calls whose parameters are invalid
-  /// Innermost region around the launch, in the operator or around it; empty: none.
-  std::string region;
-  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
-  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  /// Value of the field `pass` of the innermost operator that has one; empty: none.
-  std::string pass;
-  bool several_passes = false;
-  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
-  std::string kernel;
-  std::uint32_t device = 0;
-  bool several_devices = false;
-  std::uint32_t stream = 0;
-  std::uint64_t streams = 0;            ///< different ones
-  std::uint32_t grid[3] = {};           ///< blocks
-  std::uint32_t block[3] = {};          ///< threads
-  std::uint32_t registers = 0;          ///< a thread
-  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
-  bool several_configurations = false;  ///< the four above are then of one of them
-
-  std::uint64_t calls = 0;         ///< runs
-  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
-  double total_ns = 0;             ///< run times, summed: concurrent runs count each
-  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
-  figure mean_ns, min_ns, max_ns;  ///< of a run
-  /// By the operator's formulas, where each of its calls runs this kernel and no other.
-  figure flops, bytes;
-  tensor_use tensor_core = tensor_use::unknown;
-};
-
-namespace detail {
-
-/// Sums the work of one row.
-struct kernel_sum {
-  kernel_row row;
-  double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
-  absence no_flops = absence::none, no_bytes = absence::none;
-  std::uint32_t first_pass = 0;  // its number
-
-  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
-             const std::string& kernel) {
-    row.place = at.place;
-    first_pass = at.pass;
-    if (at.op != scope_node::none) {
-      const scope_node& op = p.nodes[at.op];
-      row.op = op.name;
-      row.node = at.op;
-      row.parameters_merged = op.merged;
-    }
-    row.pass = pass;
-    row.kernel = kernel;
-    row.device = w.device;
-    std::copy(w.grid, w.grid + 3, row.grid);
-    std::copy(w.block, w.block + 3, row.block);
-    row.registers = w.registers;
-    row.shared = w.static_shared + w.dynamic_shared;
-  }
-
-  void add(const profile& p, const device_work& w, const work_place& at,
-           const operator_kernels* of) {
-    row.several_passes = row.several_passes || at.pass != first_pass;
-    row.several_devices = row.several_devices || w.device != row.device;
-    row.several_configurations =
-        row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
-        !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
-        w.static_shared + w.dynamic_shared != row.shared;
-    const std::uint64_t untimed = std::min(w.untimed, w.calls);
-    if (w.calls > untimed) {
-      min_ns = std::min(min_ns, not_negative(w.min_ns));
-      max_ns = std::max(max_ns, not_negative(w.max_ns));
-    }
-    row.calls += w.calls;
-    row.untimed += untimed;
-    row.total_ns += not_negative(w.total_ns);
-    if (of != nullptr) row.invalid = row.invalid || !of->valid;
-    add_work(p, w, at, of);
-  }
-
-  void add_work(const profile& p, const device_work& w, const work_place& at,
-                const operator_kernels* of) {
-    if (of == nullptr) {
-      no_flops = no_bytes = absence::no_operator;
-      return;
-    }
-    // Which kernels a call runs is known only where all records have come.
-    const absence shared = std::max(records_known(p, of->work),
-                                    of->only_one() ? absence::none : absence::several_kernels);
-    no_flops = std::max({no_flops, of->no_flops, shared});
-    no_bytes = std::max({no_bytes, of->no_bytes, shared});
-    const work_per_call& work = p.nodes[at.op].work;
-    flops += static_cast<double>(w.calls) * static_cast<double>(work.flops);
-    bytes += static_cast<double>(w.calls) *
-             (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
-  }
-
-  kernel_row finish(double all_device_ns) {
-    const std::uint64_t timed = row.calls - row.untimed;
-    const absence why = row.calls == 0 ? absence::no_calls
-                        : timed == 0   ? absence::untimed
-                                       : absence::none;
-    const auto time = [&](double ns) { return figure{why == absence::none ? ns : 0, why}; };
-    row.share = share_of(row.total_ns, all_device_ns);
-    row.mean_ns = time(row.total_ns / static_cast<double>(std::max<std::uint64_t>(timed, 1)));
-    row.min_ns = time(min_ns);
-    row.max_ns = time(max_ns);
-    row.flops = {no_flops == absence::none ? flops : 0, no_flops};
-    row.bytes = {no_bytes == absence::none ? bytes : 0, no_bytes};
-    if (row.operators > 1) row.op.clear();
-    if (row.several_passes) row.pass.clear();
-    if (row.regions > 1) row.region.clear();
-    row.also_in_none = row.also_in_none && row.regions > 0;
-    return std::move(row);
-  }
-};
-
-/// Puts work into rows.
-class kernel_summing {
- public:
-  /// `kept`: which of the profile's work is looked at.
-  kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
-      : p_(p),
-        by_parameters_(by.has(group_key::parameters)),
-        by_thread_(by.has(group_key::thread)),
-        keys_(p),
-        places_(p),
-        groups_(p, by),
-        rows_(p.device.work.size()) {
-    for (std::size_t i = 0; i < p.nodes.size() && has_device_work(p); ++i)
-      groups_.look_at(static_cast<std::uint32_t>(i));
-    for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
-    for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
-    for (std::size_t i = 0; i < p.device.work.size(); ++i)
-      if (p.device.work[i].task == device_task::kernel && kept[i]) add(p.device.work[i]);
-  }
-
-  std::vector<kernel_row> finish() {
-    const double all = all_device_work(p_).ns;
-    const std::vector<std::uint32_t> order =
-        sorted_order(sums_.size(), [&](std::uint32_t a, std::uint32_t b) {
-          return sums_[a].row.total_ns > sums_[b].row.total_ns;
-        });
-    std::vector<kernel_row> table;
-    table.reserve(order.size());
-    for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
-    make_keys_differ(table);
-    return table;
-  }
-
- private:
-  void add(const device_work& w) {
-    const work_place at = places_.of(w);
-    const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
-    const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
-    if (is_new)
-      sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
-                                 kernel == device_work::none ? std::string{} : names_[kernel]);
-    kernel_sum& sum = sums_[number];
-    if (is_new) {
-      sum.row.values = groups_.values_of({scope_of(p_, w), at.op});
-      sum.row.key = row_key_of(w, at, sum.row);
-      if (at.op != scope_node::none) sum.row.parameters = groups_.leaves().text(p_.nodes[at.op]);
-    }
-    const operator_kernels* const of = places_.kernels_of(at);
-    if (of != nullptr && variants_.of({{number, at.variant}}).second && ++sum.row.variants > 1 &&
-        !by_parameters_)
-      sum.row.parameters.clear();
-    if (of != nullptr && operators_.of({{number, at.op_name}}).second) ++sum.row.operators;
-    if (at.region == scope_node::none) {
-      sum.row.also_in_none = true;
-    } else if (regions_.of({{number, at.region_name}}).second) {
-      ++sum.row.regions;
-      sum.row.region = p_.nodes[at.region].name;
-    }
-    if (streams_.of({{number, w.device, w.stream}}).second) {
-      ++sum.row.streams;
-      sum.row.stream = w.stream;
-    }
-    sum.add(p_, w, at, of);
-    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel]
-                               ? tensor_use::yes_by_name
-                               : declared(of);
-    sum.row.tensor_core = is_new || sum.row.tensor_core == use ? use : tensor_use::unknown;
-  }
-
-  static tensor_use declared(const operator_kernels* of) noexcept {
-    if (of == nullptr) return tensor_use::unknown;
-    if (of->on == arithmetic_unit::cuda_core) return tensor_use::no_declared;
-    return of->on == arithmetic_unit::tensor_core && of->only_one() ? tensor_use::yes_declared
-                                                                    : tensor_use::unknown;
-  }
-
-  std::uint64_t row_key_of(const device_work& w, const work_place& at, const kernel_row& row) {
-    key_hash hash;
-    hash.add(static_cast<std::uint64_t>(at.place)).add(row.kernel);
-    if (at.op != scope_node::none)
-      hash.add(keys_.call(p_.nodes[at.op], row.values, groups_.leaves()).value());
-    if (by_parameters_) {
-      for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
-      hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
-    }
-    const std::uint32_t scope = scope_of(p_, w);
-    profile_keys::add_places(
-        hash, row.values,
-        scope == scope_node::none ? std::string_view{} : keys_.thread_name(p_.nodes[scope]));
-    if (by_thread_) hash.add(w.stream);
-    return hash.value();
-  }
-
-  // Four keys, since one has six parts.
-  row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
-    const std::uint32_t group =
-        group_keys_.of(groups_.key_of({scope_of(p_, w), at.op}, at.variant)).first;
-    row_key key{{static_cast<std::uint32_t>(at.place), group, kernel}};
-    if (by_thread_) key.part[3] = w.stream;
-    if (!by_parameters_) return key;
-    key.part[4] =
-        shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
-    key.part[5] = memories_
-                      .of({{w.registers, w.static_shared + w.dynamic_shared, w.device,
-                            w.merged ? 1U : 0U, at.pass}})
-                      .first;
-    return key;
-  }
-
-  const profile& p_;
-  bool by_parameters_, by_thread_;
-  profile_keys keys_;
-  launch_places places_;
-  group_numbers groups_;
-  key_numbers rows_, group_keys_{0}, shapes_{0}, memories_{0}, variants_{0}, operators_{0},
-      regions_{0}, streams_{0};
-  std::vector<std::string> names_;     // of the kernels, readable
-  std::vector<bool> on_tensor_cores_;  // by their names
-  std::vector<kernel_sum> sums_;
-};
-
-}  // namespace detail
-
-/// The table of the kernels for which keep(const device_work&) says true, most time first.
-template <class Keep>
-std::vector<kernel_row> kernel_table(const profile& p, const grouping& by, Keep keep) {
-  std::vector<bool> kept(p.device.work.size());
-  for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = keep(p.device.work[i]);
-  return detail::kernel_summing(p, by, kept).finish();
-}
-
-/// All kernels.
-///     for (const auto& row : kprof::kernel_table(run)) use(row.op,
-///     kprof::short_kernel_name(row.kernel), row.total_ns);
-inline std::vector<kernel_row> kernel_table(const profile& p,
-                                            const grouping& by = grouping::parameters) {
-  return kernel_table(p, by, [](const device_work&) { return true; });
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/kernel_table.hpp>
-
 // <kprof/report/text/concerned_names.hpp>
 #ifndef KPROF_REPORT_TEXT_CONCERNED_NAMES_HPP
 #define KPROF_REPORT_TEXT_CONCERNED_NAMES_HPP
@@ -12630,12 +15959,20 @@ class concerned_names {
 
   /// A line, if concerned(index of a row) holds for a row.
   template <class Concerned>
-  void print(page& out, const std::string& lead, Concerned concerned) const {
+  void print(page& out, const std::string& lead, const Concerned& concerned) const {
+    std::vector<bool> rows(names_.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = concerned(i);
+    print_rows(out, lead, rows);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void print_rows(page& out, const std::string& lead,
+                                               const std::vector<bool>& concerned) const {
     std::vector<std::size_t> count(shown_.size());
     std::vector<std::uint32_t> order;
     std::vector<std::string> names, notes;
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
+      if (!concerned[i] || ++count[name_of_[i]] > 1) continue;
       order.push_back(name_of_[i]);
       names.push_back(names_[i]);
     }
@@ -12647,7 +15984,6 @@ class concerned_names {
     out.list(lead, names, notes, line_style::notice);
   }
 
- private:
   std::vector<std::string> names_;
   std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
   std::vector<std::size_t> shown_;      // of each operator, how many rows it has
@@ -12711,6 +16047,17 @@ namespace detail {
     case tensor_use::unknown: break;
   }
   return "unknown";
+}
+
+[[gnu::cold]] inline std::string occupancy_cell(const kernel_row& row, const page&) {
+  const kernel_occupancy& o = row.occupancy;
+  if (o.unknown != nullptr) return row.several_configurations ? "several" : "n/a";
+  std::string text = format_share(o.share);
+  if (o.share > 0.995) return text;
+  return text + (o.limited_by_registers       ? " registers"
+                 : o.limited_by_shared_memory ? " shared"
+                 : o.limited_by_blocks        ? " blocks"
+                                              : " warps");
 }
 
 /// A column of the table of kernels. Those up to `shared` say which kernel a row is of; the numbers
@@ -12796,6 +16143,23 @@ inline constexpr kernel_column kernel_columns[] = {
     {"bytes", 14, false, 0,
      [](const kernel_row& row, const page& out) { return figure_cell(row.bytes, look::si, out); },
      "bytes() of them, read + written; by the formula, not measured traffic"},
+    {"roof", 6, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.verdict.roof, look::share, out);
+     },
+     "the least time that the work takes on the device / total: 100 % is as fast as it can be"},
+    {"bound", 7, true, 0,
+     [](const kernel_row& row, const page&) { return std::string{bound_name(row.verdict.bound)}; },
+     "what holds the kernel back, as in the table of operators"},
+    {"waves", 11, false, 0,
+     [](const kernel_row& row, const page&) {
+       return row.occupancy.unknown != nullptr ? std::string{"n/a"}
+                                               : format_rate(row.occupancy.waves);
+     },
+     "how often its blocks fill the device; of 1.1 waves the second is nearly empty"},
+    {"occupancy", 12, true, 0, &occupancy_cell,
+     "theoretical occupancy: warps that a multiprocessor holds at a time / most that it can hold, "
+     "and what allows no more"},
     {"tensor core", 7, true, 0, &tensor_cell,
      "whether the kernel computes on tensor cores, and how that is known: by its name, which never "
      "says no, or declared by arithmetic() "
@@ -12813,362 +16177,6 @@ KPROF_DETAIL_END
 
 // The table of kernels laid out on a page, so that no two of its rows read the same. Included by
 // kernels.hpp.
-
-// <kprof/model/row_texts.hpp>
-#ifndef KPROF_MODEL_ROW_TEXTS_HPP
-#define KPROF_MODEL_ROW_TEXTS_HPP
-
-// What is said of the rows of one operator, so that no two of them read the same: what they share
-// is said once, and what is left tells them apart. Included by the text reports. Pure.
-
-// <kprof/model/parameter_parts.hpp>
-#ifndef KPROF_MODEL_PARAMETER_PARTS_HPP
-#define KPROF_MODEL_PARAMETER_PARTS_HPP
-
-// What is said of a set of parameters, in parts: a part is a field with its value, "K=64", or a
-// piece of the operator's own short form, "32×64×56×56 → 64". Included by row_texts.hpp. Pure.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// One part. Parts of several sets that have the same place say the same thing, of other values.
-struct parameter_part {
-  std::uint32_t place = 0;
-  std::string text;
-  bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
-
-  friend bool operator==(const parameter_part& a, const parameter_part& b) {
-    return a.place == b.place && a.text == b.text;
-  }
-};
-
-/// The elements of an array as far as they are used: without those at the end that are as in the
-/// default. Sizes as "3×224×224", others as "[1,-1]".
-inline std::string used_elements(const operator_field& f, parameter_cursor& values,
-                                 parameter_cursor& defaults) {
-  std::vector<std::string> elements;
-  std::size_t used = 0;
-  bool are_sizes =
-      f.kind == parameter_kind::signed_integer || f.kind == parameter_kind::unsigned_integer;
-  for (std::uint32_t i = 0; i < f.extent; ++i) {
-    std::string text, fallback;
-    append_element(text, f, values);
-    const bool has_default = !defaults.at_end();
-    if (has_default) append_element(fallback, f, defaults);
-    if (!has_default || text != fallback) used = i + 1;
-    elements.push_back(std::move(text));
-  }
-  elements.resize(used);
-  for (const std::string& e : elements) are_sizes = are_sizes && e[0] != '-' && e != "0";
-  std::string out;
-  for (const std::string& e : elements)
-    out.append(out.empty() ? "" : are_sizes ? "\u00D7" : ",").append(e);
-  return are_sizes ? out : '[' + out + ']';
-}
-
-/// "K=64", "bias", "bias=false", "f32" of a type.
-inline std::string field_text(const operator_field& f, parameter_cursor values,
-                              parameter_cursor defaults) {
-  if (f.extent != 0 && f.kind != parameter_kind::aggregate)
-    return f.name + '=' + used_elements(f, values, defaults);
-  std::string value;
-  append_field(value, f, values);
-  if (f.kind == parameter_kind::boolean && value == "true") return f.name;
-  return f.name + '=' + value;
-}
-
-/// Whether the field's value is the one that the operator declares for it.
-inline bool is_default(const operator_field& f, parameter_cursor values,
-                       parameter_cursor defaults) {
-  return !defaults.at_end() && values.packed_field(f) == defaults.packed_field(f);
-}
-
-/// Which fields of a set of parameters become parts.
-enum class which_fields : std::uint8_t {
-  telling,  // the short form or, without one, what is no default and has a meaning in the call
-  all       // every field
-};
-
-/// Parts of the fields have the field's place, those of the short form places from here on.
-inline constexpr std::uint32_t first_brief_place = 1U << 16U;
-
-/// Where the first piece of the short form ends: at a comma, or at a space beside a "name=value".
-inline std::size_t end_of_piece(std::string_view brief) noexcept {
-  const auto has_value = [&](std::size_t begin) {
-    return brief.substr(begin, brief.find(' ', begin) - begin).find('=') != std::string_view::npos;
-  };
-  for (std::size_t at = 0; at < brief.size(); at = brief.find(' ', at) + 1) {
-    const std::size_t space = brief.find(' ', at);
-    if (space == std::string_view::npos) break;
-    if (space > 0 && brief[space - 1] == ',') return space - 1;
-    if (has_value(at) || has_value(space + 1)) return space;
-  }
-  return brief.size();
-}
-
-/// Puts the pieces of the short form into parts of their own, so that rows can share some.
-inline void add_brief(std::vector<parameter_part>& parts, std::string_view brief) {
-  bool after_comma = false;
-  for (std::uint32_t place = first_brief_place; !brief.empty(); ++place) {
-    const std::size_t end = end_of_piece(brief);
-    parts.push_back({place, std::string{brief.substr(0, end)}, after_comma});
-    after_comma = end < brief.size() && brief[end] == ',';
-    brief.remove_prefix(std::min(brief.size(), end + (after_comma ? 2 : 1)));
-  }
-}
-
-/// The parts of a node's parameters; none where they were not kept.
-inline std::vector<parameter_part> parameter_parts(const profile& p, const scope_node& n,
-                                                   which_fields which) {
-  std::vector<parameter_part> parts;
-  const operator_info* const op = p.operator_of(n);
-  if (op == nullptr || n.merged || n.values.empty()) return parts;
-  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
-  if (brief) add_brief(parts, n.brief);
-  parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
-  for (std::uint32_t i = 0; i < op->fields.size(); ++i) {
-    const operator_field& f = op->fields[i];
-    const std::uint64_t bit = i < 64 ? std::uint64_t{1} << i : 0;
-    const bool left_out = telling && (is_default(f, values, defaults) || (n.unshown & bit) != 0 ||
-                                      (brief && (n.beside & bit) == 0));
-    if (!left_out) parts.push_back({i, field_text(f, values, defaults)});
-    values.skip_all(f);
-    defaults.skip_all(f);
-  }
-  return parts;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/parameter_parts.hpp>
-
-// <kprof/model/text_range.hpp>
-#ifndef KPROF_MODEL_TEXT_RANGE_HPP
-#define KPROF_MODEL_TEXT_RANGE_HPP
-
-// One text for several that differ in their numbers only: "Skv=1" to "Skv=900" are "Skv=1…900".
-// Included by row_texts.hpp. Pure; no locale.
-
-#include <charconv>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A text as what is around its numbers, and these. Digits behind a letter are part of a word, as
-/// in "f32".
-struct text_with_numbers {
-  struct number {
-    double value = 0;
-    std::string_view text;
-  };
-  std::vector<std::string_view> around;  // one more than numbers
-  std::vector<number> numbers;
-
-  explicit text_with_numbers(std::string_view text) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < text.size();) {
-      const std::size_t end = number_end(text, i);
-      if (end == i) {
-        ++i;
-        continue;
-      }
-      around.push_back(text.substr(begin, i - begin));
-      numbers.push_back({value_of(text.substr(i, end - i)), text.substr(i, end - i)});
-      begin = i = end;
-    }
-    around.push_back(text.substr(begin));
-  }
-
- private:
-  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-  static bool is_word(char c) noexcept {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-  }
-  /// Behind the number that begins at `i`; `i` where none does.
-  static std::size_t number_end(std::string_view text, std::size_t i) noexcept {
-    if (!is_digit(text[i]) || (i > 0 && is_word(text[i - 1]))) return i;
-    std::size_t end = i;
-    const auto digits = [&] {
-      while (end < text.size() && is_digit(text[end])) ++end;
-    };
-    digits();
-    // "1,234,567", but not "1,2"
-    while (end - i <= 24 && end + 4 <= text.size() && text[end] == ',' && is_digit(text[end + 1]) &&
-           is_digit(text[end + 2]) && is_digit(text[end + 3]) &&
-           (end + 4 == text.size() || !is_digit(text[end + 4])))
-      end += 4;
-    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) ++end, digits();
-    return end < text.size() && is_word(text[end]) ? i : end;
-  }
-  static double value_of(std::string_view digits) {
-    std::string plain;
-    for (const char c : digits)
-      if (c != ',') plain += c;
-    double value = 0;
-    std::from_chars(plain.data(), plain.data() + plain.size(), value);
-    return value;
-  }
-};
-
-/// Texts that are alike but for their numbers, which are given from the least to the largest.
-class text_range {
- public:
-  explicit text_range(std::string first) : first_(std::move(first)) {}
-
-  /// False where the text differs in more than its numbers: then there is no range.
-  bool add(std::string_view text) {
-    if (text == first_) return true;
-    const text_with_numbers parts(text);
-    if (least_.empty()) start();
-    if (parts.around.size() != around_.size()) return false;
-    for (std::size_t i = 0; i < around_.size(); ++i)
-      if (parts.around[i] != around_[i]) return false;
-    for (std::size_t i = 0; i < least_.size(); ++i) {
-      const text_with_numbers::number& n = parts.numbers[i];
-      if (n.value < least_[i].value) least_[i] = {n.value, std::string{n.text}};
-      if (n.value > most_[i].value) most_[i] = {n.value, std::string{n.text}};
-    }
-    return !least_.empty();
-  }
-
-  std::string text() const {
-    if (least_.empty()) return first_;
-    std::string out = around_[0];
-    for (std::size_t i = 0; i < least_.size(); ++i) {
-      out += least_[i].text;
-      if (most_[i].text != least_[i].text) out.append("\u2026").append(most_[i].text);
-      out += around_[i + 1];
-    }
-    return out;
-  }
-
- private:
-  struct bound {
-    double value = 0;
-    std::string text;
-  };
-  void start() {
-    const text_with_numbers parts(first_);
-    around_.assign(parts.around.begin(), parts.around.end());
-    for (const text_with_numbers::number& n : parts.numbers)
-      least_.push_back({n.value, std::string{n.text}});
-    most_ = least_;
-  }
-
-  std::string first_;
-  std::vector<std::string> around_;
-  std::vector<bound> least_, most_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/text_range.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-using part_list = std::vector<parameter_part>;
-
-inline std::string joined(const part_list& parts) {
-  std::string out;
-  for (const parameter_part& part : parts)
-    out.append(out.empty() ? "" : part.after_comma ? ", " : " ").append(part.text);
-  return out;
-}
-
-/// Takes away the parts that all rows have, and returns them; none of a single row.
-inline part_list take_shared(std::vector<part_list>& rows) {
-  part_list shared;
-  if (rows.size() < 2) return shared;
-  for (const parameter_part& part : rows[0])
-    if (std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
-          return std::find(row.begin(), row.end(), part) != row.end();
-        }))
-      shared.push_back(part);
-  for (part_list& row : rows)
-    std::erase_if(row, [&](const parameter_part& part) {
-      return std::find(shared.begin(), shared.end(), part) != shared.end();
-    });
-  return shared;
-}
-
-/// The parts of a row of several sets of parameters: those that all have, or that differ in numbers
-/// only, which are given from the least to the largest.
-class part_ranges {
- public:
-  void add(const part_list& set) {
-    if (sets_++ == 0) {
-      for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
-    }
-    for (range& r : ranges_) {
-      const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
-        return part.place == r.part.place;
-      });
-      if (same != set.end() && r.texts.add(same->text)) ++r.sets;
-    }
-  }
-  part_list parts() const {
-    part_list out;
-    for (const range& r : ranges_)
-      if (r.sets == sets_) out.push_back({r.part.place, r.texts.text(), r.part.after_comma});
-    return out;
-  }
-
- private:
-  struct range {
-    parameter_part part;
-    text_range texts;
-    std::size_t sets;
-  };
-  std::vector<range> ranges_;
-  std::size_t sets_ = 0;
-};
-
-/// Numbers the rows by their texts: rows of one number read the same.
-inline std::vector<std::uint32_t> equal_texts(const std::vector<std::string>& texts) {
-  text_numbers numbers(texts.size());
-  std::vector<std::uint32_t> out;
-  for (const std::string& text : texts) out.push_back(numbers.of(text));
-  return out;
-}
-
-/// Which rows read the same as another.
-inline std::vector<bool> ambiguous(const std::vector<std::string>& texts) {
-  const std::vector<std::uint32_t> number = equal_texts(texts);
-  std::vector<std::uint32_t> count(texts.size());
-  for (const std::uint32_t n : number) ++count[n];
-  std::vector<bool> out(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) out[i] = count[number[i]] > 1;
-  return out;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/row_texts.hpp>
 
 // <kprof/report/text/kernel_parameters.hpp>
 #ifndef KPROF_REPORT_TEXT_KERNEL_PARAMETERS_HPP
@@ -13215,9 +16223,11 @@ class nodes_of_rows {
 
 class row_describer {
  public:
-  /// `pass_apart`: a column beside the parameters shows it.
-  row_describer(const profile& p, const text_plan& plan, bool pass_apart)
-      : p_(p), plan_(plan), pass_apart_(pass_apart) {}
+  /// `pass_apart`: a column beside the parameters shows it. `regions_apart`: so do columns of
+  /// regions, as far as the plan has them.
+  row_describer(const profile& p, const text_plan& plan, bool pass_apart,
+                bool regions_apart = false)
+      : p_(p), plan_(plan), pass_apart_(pass_apart), regions_apart_(regions_apart) {}
 
   /// `sets`: the nodes of the row, where it holds several sets of parameters.
   part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
@@ -13247,20 +16257,32 @@ class row_describer {
     std::erase_if(parts, [&](const parameter_part& part) {
       if (op == nullptr || part.place >= op->fields.size()) return false;
       const std::string& name = op->fields[part.place].name;
-      return (pass_apart_ && name == "pass" && n.work.pass != pass_kind::unknown) ||
+      return (name == "pass" && n.work.pass != pass_kind::unknown) ||
              (name == "type" && n.work.type != dtype::unknown);
     });
+    if (!pass_apart_ && n.work.pass != pass_kind::unknown && n.work.pass != pass_kind::fprop)
+      parts.push_back({pass_place, pass_name(n.work.pass)});
     if (n.work.type != dtype::unknown && !plan_.one_type)
       parts.push_back({type_place, dtype_name(n.work.type)});
     return parts;
   }
 
- private:
+  /// Of several: what they share, with the ranges of their numbers. Where that is nothing, how many
+  /// there are.
+  part_list parts_of_sets(const std::vector<std::uint32_t>& sets) const {
+    if (sets.size() == 1) return parts_of(p_.nodes[sets[0]]);
+    part_list out = ranges_of(sets);
+    if (out.empty()) out.push_back({sets_place, format_count(sets.size()) + " sets"});
+    return out;
+  }
+
   // Places of parts that are no fields.
   static constexpr std::uint32_t invalid_place = ~std::uint32_t{0} - 1,
                                  sets_place = invalid_place - 1, type_place = sets_place - 1,
+                                 pass_place = type_place - 1,
                                  first_key_place = std::uint32_t{1} << 20U;
 
+ private:
   static void append(part_list& out, part_list more) {
     for (parameter_part& part : more) out.push_back(std::move(part));
   }
@@ -13271,11 +16293,13 @@ class row_describer {
   }
 
   /// What the table is grouped by, beside operators and their parameters.
-  static void add_keys(part_list& out, const operator_row& row) {
+  void add_keys(part_list& out, const operator_row& row) const {
     std::uint32_t place = first_key_place;
     for (const group_value& v : row.values) {
       ++place;
-      if (v.kind == group_key::op || v.kind == group_key::parameters) continue;
+      if (v.kind == group_key::op || v.kind == group_key::parameters ||
+          (regions_apart_ && plan_.has_column(v.kind)))
+        continue;
       std::string text = v.known ? v.text : "n/a";
       if (v.kind == group_key::field) text = v.key + '=' + text;
       else if (!v.known) text = "no " + v.key;
@@ -13291,7 +16315,7 @@ class row_describer {
 
   const profile& p_;
   const text_plan& plan_;
-  bool pass_apart_;
+  bool pass_apart_, regions_apart_;
 };
 
 }  // namespace detail
@@ -13303,8 +16327,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_TELLING_LINES_HPP
 #define KPROF_REPORT_TEXT_TELLING_LINES_HPP
 
-// The texts of an operator's rows in a column of some width, so that no two rows read the same.
-// Included by the tables of the text report. Pure.
+// The texts of rows in a column of some width, so that no two rows read the same. Included by the
+// tables and the call tree of the text report. Pure.
 
 #include <algorithm>
 #include <cstddef>
@@ -13322,31 +16346,38 @@ struct described_row {
   part_list parts;
   std::string beside;
   std::uint64_t key = 0;
+  std::string lead{}, tail{};  // around the parts, the tail printable; they are left out last
+  std::size_t indent = 0;      // columns of the width that something else takes
 };
 
 class telling_lines {
  public:
-  /// The rows of one operator: what the parts of two of them have in common need not be shown.
+  /// Rows of one operator, or rows whose `lead` names it: what the parts of all of them have in
+  /// common need not be shown.
   [[gnu::cold]] telling_lines(std::vector<described_row> rows, bool ascii)
       : rows_(std::move(rows)), ascii_(ascii) {
-    for (described_row& row : rows_)
-      for (parameter_part& part : row.parts)
-        part.text = printable(ascii ? ascii_notation(part.text) : part.text, longest_text, ascii);
+    for (described_row& row : rows_) {
+      for (parameter_part& part : row.parts) part.text = printed(part.text);
+      row.lead = printed(row.lead);
+      row.tail = ascii ? ascii_notation(row.tail) : row.tail;
+    }
     std::vector<std::string> texts;
-    for (const described_row& row : rows_) texts.push_back(beside(row, joined(row.parts)));
+    for (const described_row& row : rows_) texts.push_back(beside(row, whole(row)));
     const std::vector<bool> equal = ambiguous(texts);
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
-    for (const described_row& row : rows_) count_values(row.parts);
+    for (const described_row& row : rows_) count_values(row);
   }
 
   /// Columns that the longest row takes in one line.
-  std::size_t natural() const noexcept {
+  std::size_t natural() const {
     std::size_t widest = 0;
-    for (const described_row& row : rows_)
-      widest = std::max(widest, display_width(joined(row.parts)));
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      widest = std::max(widest, rows_[i].indent + natural(i));
     return widest;
   }
+  /// Columns that a row takes beside its indent.
+  std::size_t natural(std::size_t row) const { return display_width(whole(rows_[row])); }
 
   /// The lines of each row. A row that is too long for one leaves out what tells least; where it
   /// would then read like another, it takes more lines.
@@ -13354,14 +16385,15 @@ class telling_lines {
     std::vector<std::vector<std::string>> lines;
     std::vector<std::string> texts;
     for (const described_row& row : rows_) {
-      std::string text = joined(row.parts);
-      if (display_width(text) > width) text = shortened(row.parts, width);
+      std::string text = whole(row);
+      const std::size_t room = room_of(row, width);
+      if (display_width(text) > room) text = shortened(row, room);
       texts.push_back(beside(row, text));
       lines.push_back({std::move(text)});
     }
     const std::vector<bool> equal = ambiguous(texts);
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (equal[i]) lines[i] = wrapped(joined(rows_[i].parts), width);
+      if (equal[i]) lines[i] = wrapped(whole(rows_[i]), room_of(rows_[i], width));
     return lines;
   }
 
@@ -13371,39 +16403,51 @@ class telling_lines {
   static std::string beside(const described_row& row, const std::string& text) {
     return text + '\n' + row.beside;
   }
+  static std::string whole(const described_row& row) {
+    return row.lead + joined(row.parts) + row.tail;
+  }
+  static std::size_t room_of(const described_row& row, std::size_t width) noexcept {
+    return width - std::min(width, row.indent);
+  }
+  std::string printed(const std::string& text) const {
+    return seen_spaces(printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_));
+  }
 
-  void count_values(const part_list& parts) {
-    for (const parameter_part& part : parts) {
-      auto at = std::find_if(values_.begin(), values_.end(),
-                             [&](const values_of_place& v) { return v.place == part.place; });
-      if (at == values_.end()) at = values_.insert(at, {part.place, {}});
+  void count_values(const described_row& row) {
+    for (const parameter_part& part : row.parts) {
+      auto at = std::find_if(values_.begin(), values_.end(), [&](const values_of_place& v) {
+        return v.place == part.place && v.lead == row.lead;
+      });
+      if (at == values_.end()) at = values_.insert(at, {part.place, row.lead, {}});
       if (std::find(at->texts.begin(), at->texts.end(), part.text) == at->texts.end() &&
           at->texts.size() < enough_values)
         at->texts.push_back(part.text);
     }
   }
-  std::size_t telling(std::uint32_t place) const noexcept {
+  std::size_t telling(const described_row& row, std::uint32_t place) const noexcept {
     for (const values_of_place& v : values_)
-      if (v.place == place) return place == key_place ? enough_values + 1 : v.texts.size();
+      if (v.place == place && v.lead == row.lead)
+        return place == key_place ? enough_values + 1 : v.texts.size();
     return 0;
   }
 
   /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
-  std::string shortened(const part_list& parts, std::size_t width) const {
-    std::vector<std::size_t> order(parts.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const std::size_t x = telling(parts[a].place), y = telling(parts[b].place);
-      return x != y ? x < y : a > b;
-    });
+  std::string shortened(const described_row& row, std::size_t width) const {
+    const part_list& parts = row.parts;
+    std::vector<std::size_t> values;
+    for (const parameter_part& part : parts) values.push_back(telling(row, part.place));
+    const std::vector<std::uint32_t> order =
+        sorted_order(parts.size(), [&](std::uint32_t a, std::uint32_t b) {
+          return values[a] != values[b] ? values[a] < values[b] : a > b;
+        });
     std::vector<bool> left_out(parts.size());
-    for (const std::size_t next : order) {
-      if (static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)) == 1) break;
-      left_out[next] = true;
-      std::string text = with_gaps(parts, left_out);
+    std::string text = whole(row);
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+      left_out[order[i]] = true;
+      text = row.lead + with_gaps(parts, left_out) + row.tail;
       if (display_width(text) <= width) return text;
     }
-    return cut_in_the_middle(with_gaps(parts, left_out), width);
+    return cut_in_the_middle(text, width);
   }
 
   std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
@@ -13454,6 +16498,7 @@ class telling_lines {
   static constexpr std::size_t enough_values = 64;
   struct values_of_place {
     std::uint32_t place = 0;
+    std::string lead;
     std::vector<std::string> texts;
   };
 
@@ -14281,11 +17326,7 @@ class kernel_texts {
  private:
   /// Without spaces that nobody sees, at the ends and behind others.
   [[gnu::cold]] std::string printed(const std::string& text) const {
-    std::string seen;
-    for (const char c : printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_))
-      if (c != ' ' || (!seen.empty() && seen.back() != ' ')) seen += c;
-    if (!seen.empty() && seen.back() == ' ') seen.pop_back();
-    return seen;
+    return seen_spaces(printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_));
   }
   [[gnu::cold]] std::string_view mark() const noexcept { return ascii_ ? "..." : "\u2026"; }
 
@@ -14446,6 +17487,9 @@ class kernel_grid {
     if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
     if (c.is("pass"))
       return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
+    if (c.is("roof") || c.is("bound")) return plan_.roofs;
+    if (c.is("waves") || c.is("occupancy"))
+      return any([](const kernel_row& row) { return row.occupancy.unknown == nullptr; });
     return true;
   }
 
@@ -14786,12 +17830,214 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/kernels.hpp>
 
-// <kprof/report/text/table.hpp>
-#ifndef KPROF_REPORT_TEXT_TABLE_HPP
-#define KPROF_REPORT_TEXT_TABLE_HPP
+// <kprof/report/text/roof_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_ROOF_LINES_HPP
+#define KPROF_REPORT_TEXT_ROOF_LINES_HPP
 
-// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and
-// under them what is not shown and why a number is missing. Included by the text report.
+// The lines of the text report that say what the machine reaches at most, of the types that the
+// program computes with. Included by write_text.hpp and table.hpp.
+
+// <kprof/model/roofline_chart.hpp>
+#ifndef KPROF_MODEL_ROOFLINE_CHART_HPP
+#define KPROF_MODEL_ROOFLINE_CHART_HPP
+
+// What a roofline chart shows: roofs, and a point for each row. Include it to draw one. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A roof: rates of so many FLOPs a byte are at most min(flops_per_s, intensity * bytes_per_s).
+struct chart_roof {
+  std::string name;        ///< "f32, 1 thread", "f16 on tensor cores"
+  double flops_per_s = 0;  ///< the flat part
+  double bytes_per_s = 0;  ///< the slope
+
+  double at(double flops_per_byte) const noexcept {
+    return std::min(flops_per_s, flops_per_byte * bytes_per_s);
+  }
+};
+
+/// A row under the roof.
+struct chart_point {
+  std::size_t row = 0;  ///< index in the rows that the chart was made of
+  double flops_per_byte = 0;
+  double flops_per_s = 0;
+};
+
+struct roofline_chart {
+  std::vector<chart_roof> roofs;
+  std::vector<chart_point> points;
+  std::size_t left_out = 0;  ///< rows without FLOPs, bytes or time
+};
+
+namespace detail {
+
+/// Whether an operator of the run says that it computes with that type.
+inline bool computes_with(const profile& p, dtype type) noexcept {
+  return std::any_of(p.nodes.begin(), p.nodes.end(), [&](const scope_node& n) {
+    return n.work.has_flops && n.work.flops > 0 && computed_in(n.work.type) == type;
+  });
+}
+
+[[gnu::cold]] inline void add_cpu_roofs(const profile& p, roofline_chart& chart) {
+  const cpu_ceilings& cpu = p.machine.cpu;
+  if (cpu.memory.empty()) return;
+  const memory_ceiling& m = cpu.memory.back();
+  for (const arithmetic_ceiling& a : cpu.arithmetic) {
+    if (!computes_with(p, a.type)) continue;
+    const std::string type = dtype_name(a.type);
+    chart.roofs.push_back({type + ", 1 thread", a.operations.one_thread,
+                           std::max(m.read.one_thread, m.triad.one_thread)});
+    if (cpu.threads > 1)
+      chart.roofs.push_back({type + ", " + std::to_string(cpu.threads) + " threads",
+                             a.operations.all_threads,
+                             std::max(m.read.all_threads, m.triad.all_threads)});
+  }
+}
+
+/// The roofs of the first device that worked.
+[[gnu::cold]] inline void add_gpu_roofs(const profile& p, roofline_chart& chart) {
+  std::size_t device = 0;
+  const std::size_t devices = std::min(p.machine.gpus.size(), p.device.devices.size());
+  while (device < devices && !(p.device.devices[device].sum_ns > 0)) ++device;
+  if (device >= devices) return;
+  const gpu_ceilings& gpu = p.machine.gpus[device];
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
+    const bool tensor = a.on == arithmetic_unit::tensor_core;
+    if (computes_with(p, a.type) ||
+        (tensor && a.type == dtype::tf32 && computes_with(p, dtype::f32)))
+      chart.roofs.push_back({std::string{dtype_name(a.type)} + (tensor ? " on tensor cores" : ""),
+                             a.operations, gpu.memory_bytes});
+  }
+}
+
+}  // namespace detail
+
+/// The chart of rows of a profile: of those with work on a device where the run has any, else of
+/// the host's. `roofs` is empty where the machine's ceilings are not known.
+[[gnu::cold]] inline roofline_chart make_roofline_chart(const profile& p,
+                                                        const std::vector<operator_row>& rows) {
+  roofline_chart chart;
+  const bool device = detail::has_device_work(p);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const operator_row& row = rows[i];
+    if (row.on_device == device && row.flops_per_byte.known() && row.flops_per_byte.value > 0 &&
+        row.flops_per_s.known() && row.flops_per_s.value > 0)
+      chart.points.push_back({i, row.flops_per_byte.value, row.flops_per_s.value});
+    else ++chart.left_out;
+  }
+  if (device) detail::add_gpu_roofs(p, chart);
+  else detail::add_cpu_roofs(p, chart);
+  std::erase_if(chart.roofs,
+                [](const chart_roof& r) { return !(r.flops_per_s > 0) || !(r.bytes_per_s > 0); });
+  return chart;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/roofline_chart.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "100 GFLOP/s a thread, 200 on 2".
+[[gnu::cold]] inline std::string rate_text(const rate_ceiling& r, const char* unit,
+                                           std::uint32_t threads, const page& out) {
+  const std::string at_least = !r.is_lower_bound ? "" : out.ascii() ? ">= " : "\u2265 ";
+  std::string text = at_least + format_si(r.one_thread, unit);
+  if (threads > 1 && r.all_threads > 0)
+    text += " a thread, " + format_si(r.all_threads, unit) + " on " + std::to_string(threads);
+  return text;
+}
+
+/// The roof of the processors: "roof: f32 118 GFLOP/s a thread, 236 on 2 · DRAM 21 GB/s ...".
+[[gnu::cold]] inline void print_cpu_roof(page& out, const profile& p) {
+  const cpu_ceilings& cpu = p.machine.cpu;
+  std::string text;
+  const auto add = [&](const std::string& more) {
+    text.append(text.empty() ? "" : out.dot()) += more;
+  };
+  for (const arithmetic_ceiling& a : cpu.arithmetic)
+    if (a.operations.one_thread > 0 && computes_with(p, a.type))
+      add(std::string{dtype_name(a.type)} + ' ' +
+          rate_text(a.operations, "FLOP/s", cpu.threads, out));
+  if (!cpu.memory.empty() && cpu.memory.back().read.one_thread > 0) {
+    const memory_ceiling& m = cpu.memory.back();
+    add(out.safe(m.level) + ' ' +
+        rate_text(m.read.all_threads < m.triad.all_threads ? m.triad : m.read, "B/s", cpu.threads,
+                  out));
+  }
+  if (text.empty()) return;
+  if (!p.machine.source.empty()) add(out.safe(p.machine.source));
+  out.paragraph("", "roof: " + text, 2);
+}
+
+/// The roof of a device: "roof of device 0: f16 989 TFLOP/s on tensor cores · ...".
+[[gnu::cold]] inline void print_gpu_roof(page& out, const profile& p, std::size_t device) {
+  const gpu_ceilings& gpu = p.machine.gpus[device];
+  std::string text;
+  const auto add = [&](const std::string& more) {
+    text.append(text.empty() ? "" : out.dot()) += more;
+  };
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
+    const bool tensor = a.on == arithmetic_unit::tensor_core;
+    const auto is_slower = [&](const gpu_arithmetic_ceiling& other) {
+      return other.type == a.type && other.on == a.on &&
+             (other.operations > a.operations || (other.operations == a.operations && &other < &a));
+    };
+    if (std::any_of(gpu.arithmetic.begin(), gpu.arithmetic.end(), is_slower)) continue;
+    if (computes_with(p, a.type) ||
+        (tensor && a.type == dtype::tf32 && computes_with(p, dtype::f32)))
+      add(std::string{dtype_name(a.type)} + (tensor ? " on tensor cores " : " ") +
+          format_si(a.operations, "FLOP/s"));
+  }
+  if (gpu.memory_bytes > 0) add(format_si(gpu.memory_bytes, "B/s"));
+  if (!text.empty())
+    out.paragraph("", "roof of device " + std::to_string(p.device.devices[device].id) + ": " + text,
+                  2);
+}
+
+[[gnu::cold]] inline void print_roofs(page& out, const profile& p) {
+  bool on_device = false;
+  for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i)
+    if (p.device.devices[i].sum_ns > 0) print_gpu_roof(out, p, i), on_device = true;
+  if (!on_device) print_cpu_roof(out, p);
+}
+
+/// Operators that must have run on more threads than the one that called them.
+[[gnu::cold]] inline void print_several_threads(page& out, const profile& p) {
+  const roofline roofs(p, device_sums(p));
+  if (roofs.several_threads.empty()) return;
+  std::vector<std::string> names;
+  for (const std::string_view name : roofs.several_threads) names.emplace_back(name);
+  out.list("faster than one thread can be, so held against the roof of all " +
+               std::to_string(p.machine.cpu.threads) + " CPUs: ",
+           names);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/roof_lines.hpp>
+
+// <kprof/report/text/roofline_picture.hpp>
+#ifndef KPROF_REPORT_TEXT_ROOFLINE_PICTURE_HPP
+#define KPROF_REPORT_TEXT_ROOFLINE_PICTURE_HPP
+
+// The roofline chart drawn with characters: FLOP/s over FLOP/B, both logarithmic; the roofs are
+// lines, rows are letters with a key below. Included by write_text.hpp.
 
 // <kprof/report/text/first_calls.hpp>
 #ifndef KPROF_REPORT_TEXT_FIRST_CALLS_HPP
@@ -15083,7 +18329,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/operator_groups.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -15136,8 +18381,7 @@ inline bool has_long_calls(const operator_row& row) noexcept {
                           out.time(g.rows[i].median_ns.value) + ')'});
     }
   if (slow.empty()) return;
-  std::stable_sort(slow.begin(), slow.end(),
-                   [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
+  sort_table(slow, [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
   std::vector<std::string> names, notes;
   for (slow_row& row : slow) {
     names.push_back(out.ascii() ? ascii_notation(row.name) : row.name);
@@ -15150,6 +18394,279 @@ inline bool has_long_calls(const operator_row& row) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/first_calls.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A logarithmic axis of so many cells.
+struct log_axis {
+  double least = 0, most = 0;  // powers of ten
+  std::size_t cells = 1;
+
+  log_axis(double smallest, double largest, std::size_t count) : cells(count) {
+    most = std::log10(largest);
+    least = std::max(std::log10(smallest), most - 9);
+    if (most - least < 1) least = most - 1;
+  }
+  /// The cell of a value, one at an end for what is beyond.
+  std::size_t cell(double x) const noexcept {
+    const double part = (std::log10(x) - least) / (most - least);
+    return static_cast<std::size_t>(std::clamp(std::floor(part * static_cast<double>(cells)), 0.0,
+                                               static_cast<double>(cells - 1)));
+  }
+  /// The value in the middle of a cell.
+  double value(std::size_t at) const noexcept {
+    return std::pow(
+        10, least + (most - least) * (static_cast<double>(at) + 0.5) / static_cast<double>(cells));
+  }
+};
+
+class roofline_picture {
+ public:
+  [[gnu::cold]] roofline_picture(const page& out, const roofline_chart& chart)
+      : chart_(chart),
+        x_(least_x(), most_x(), out.width() - margin),
+        y_(least_y(), most_y(), height),
+        cells_(height, std::vector<std::string>(x_.cells, " ")),
+        ascii_(out.ascii()) {
+    for (const chart_roof& r : chart.roofs) draw(r);
+    for (std::size_t i = std::min(chart.points.size(), letters.size()); i-- > 0;)
+      cells_[y_.cell(chart.points[i].flops_per_s)][x_.cell(chart.points[i].flops_per_byte)] =
+          letters[i];
+    for (const chart_roof& r : chart.roofs) label(r);
+  }
+
+  static constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+  [[gnu::cold]] void print(page& out) const {
+    std::string before;
+    for (std::size_t row = height; row-- > 0;) {
+      std::string line = tick_of(y_, row, before);
+      line.insert(0, margin - 2 - std::min(margin - 2, display_width(line)), ' ');
+      line += ascii_ ? " |" : " \u2502";
+      for (const std::string& cell : cells_[row]) line += cell;
+      out.line(line);
+    }
+    std::string axis(margin - 1, ' '), ticks(margin, ' ');
+    axis += ascii_ ? "+" : "\u2514";
+    for (std::size_t i = 0; i < x_.cells; ++i) axis += ascii_ ? "-" : "\u2500";
+    out.line(axis);
+    before.clear();
+    for (std::size_t i = 0; i < x_.cells; ++i) {
+      const std::string tick = tick_of(x_, i, before);
+      if (tick.empty() || ticks.size() > margin + i ||
+          margin + i + tick.size() + 8 > margin + x_.cells)
+        continue;
+      ticks.resize(margin + i, ' ');
+      ticks += tick + ' ';
+    }
+    ticks.resize(std::max(ticks.size(), margin + x_.cells - 6), ' ');
+    out.line(ticks + "FLOP/B");
+  }
+
+ private:
+  static constexpr std::size_t height = 20, margin = 11;
+
+  double least_x() const {
+    double x = HUGE_VAL;
+    for (const chart_point& p : chart_.points) x = std::min(x, p.flops_per_byte / 2);
+    for (const chart_roof& r : chart_.roofs) x = std::min(x, r.flops_per_s / r.bytes_per_s / 8);
+    return x;
+  }
+  double most_x() const {
+    double x = 0;
+    for (const chart_point& p : chart_.points) x = std::max(x, p.flops_per_byte * 2);
+    for (const chart_roof& r : chart_.roofs) x = std::max(x, r.flops_per_s / r.bytes_per_s * 8);
+    return x;
+  }
+  double least_y() const {
+    double y = HUGE_VAL;
+    for (const chart_point& p : chart_.points) y = std::min(y, p.flops_per_s / 2);
+    for (const chart_roof& r : chart_.roofs) y = std::min(y, r.flops_per_s / 100);
+    return y;
+  }
+  double most_y() const {
+    double y = 0;
+    for (const chart_point& p : chart_.points) y = std::max(y, p.flops_per_s * 2);
+    for (const chart_roof& r : chart_.roofs) y = std::max(y, r.flops_per_s * 2);
+    return y;
+  }
+
+  /// The power of ten in a cell, if there is one.
+  static std::string tick_of(const log_axis& axis, std::size_t cell, std::string& before) {
+    const double step = (axis.most - axis.least) / static_cast<double>(axis.cells),
+                 from = axis.least + step * static_cast<double>(cell), power = std::ceil(from);
+    if (!(power < from + step)) return {};
+    const double value = std::pow(10, power);
+    std::string text = value >= 1 ? format_si(value) : format_fixed(value, power < -2 ? 3 : 2);
+    while (text.find('.') != std::string::npos && (text.back() == '0' || text.back() == '.'))
+      text.pop_back();
+    if (const std::size_t zeros = text.find(".00"); zeros != std::string::npos)
+      text.erase(zeros, 3);
+    if (const std::size_t zeros = text.find(".0 "); zeros != std::string::npos)
+      text.erase(zeros, 2);
+    if (text == before || value < 0.001) return {};
+    return before = text;
+  }
+
+  void draw(const chart_roof& r) {
+    const double ridge = r.flops_per_s / r.bytes_per_s;
+    for (std::size_t i = 0; i < x_.cells; ++i) {
+      const double x = x_.value(i), y = r.at(x);
+      if (std::log10(y) < y_.least) continue;
+      std::string& cell = cells_[y_.cell(y)][i];
+      cell = x < ridge ? (ascii_ ? "/" : "\u2571") : (ascii_ ? "-" : "\u2500");
+    }
+  }
+  /// A roof's name at the right end of its flat part, or right above or below where a row or
+  /// another name is in its way.
+  void label(const chart_roof& r) {
+    const std::string text = ' ' + r.name + ' ' + format_si(r.flops_per_s, "FLOP/s");
+    if (text.size() >= x_.cells) return;
+    const std::size_t from = x_.cells - text.size(), flat = y_.cell(r.flops_per_s);
+    for (const std::size_t at : {flat, flat + 1, flat - 1}) {
+      if (at >= height) continue;
+      std::vector<std::string>& row = cells_[at];
+      const auto is_letter = [](const std::string& cell) {
+        return cell.size() == 1 && cell.find_first_of(" -/") != 0;
+      };
+      if (std::any_of(row.begin() + static_cast<std::ptrdiff_t>(from), row.end(), is_letter))
+        continue;
+      for (std::size_t i = 0; i < text.size(); ++i) row[from + i] = text[i];
+      return;
+    }
+  }
+
+  const roofline_chart& chart_;
+  log_axis x_, y_;
+  std::vector<std::vector<std::string>> cells_;
+  bool ascii_;
+};
+
+[[gnu::cold]] inline void print_roofline(page& out, const profile& p, const text_plan& plan) {
+  const operator_groups chosen(p, plan);
+  const row_describer describer(p, plan, false);
+  std::vector<operator_row> rows;
+  std::vector<std::string> names;
+  for (const operator_group& g : chosen.groups)
+    for (std::size_t i = 0; i < g.shown; ++i) {
+      rows.push_back(g.rows[i]);
+      names.push_back(name_of_row(g, i, describer));
+    }
+  const roofline_chart chart = make_roofline_chart(p, rows);
+  out.space();
+  out.line("Roofline: FLOP/s over FLOP/B", line_style::bold);
+  out.space();
+  if (chart.roofs.empty() || chart.points.empty()) {
+    out.paragraph("",
+                  chart.points.empty()
+                      ? "no row has both FLOPs and bytes: declare flops() and bytes()"
+                      : "this machine's highest rates are not known (docs/ceilings.md)",
+                  2);
+    return;
+  }
+  roofline_picture(out, chart).print(out);
+  const std::size_t drawn = std::min(chart.points.size(), roofline_picture::letters.size());
+  for (std::size_t i = 0; i < drawn; ++i) {
+    const operator_row& row = rows[chart.points[i].row];
+    const std::string& name = names[chart.points[i].row];
+    const std::string figures =
+        "  " + format_si(row.flops_per_s.value, "FLOP/s") +
+        (row.verdict.roof.known() ? ", " + format_share(row.verdict.roof.value) + " of the roof"
+                                  : "");
+    out.line(std::string{"  "} + roofline_picture::letters[i] + "  " +
+             printable(out.ascii() ? ascii_notation(name) : name,
+                       out.width() - 5 - std::min(out.width() - 13, figures.size()), out.ascii()) +
+             figures);
+  }
+  if (chart.points.size() > drawn)
+    out.line("  " + counted(chart.points.size() - drawn, "more row is", "more rows are") +
+             " not drawn");
+  if (chart.left_out > 0)
+    out.line("  without FLOPs, bytes or time: " + counted(chart.left_out, "row", "rows"));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/roofline_picture.hpp>
+
+// <kprof/report/text/table.hpp>
+#ifndef KPROF_REPORT_TEXT_TABLE_HPP
+#define KPROF_REPORT_TEXT_TABLE_HPP
+
+// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and
+// under them what is not shown and why a number is missing. Included by the text report.
+
+// <kprof/report/text/off_cpu_line.hpp>
+#ifndef KPROF_REPORT_TEXT_OFF_CPU_LINE_HPP
+#define KPROF_REPORT_TEXT_OFF_CPU_LINE_HPP
+
+// The line of the text report that names operators and regions whose threads were off the CPU for
+// long. None is said of a run with work on a device, where the host mostly waits for the device.
+// Included by table.hpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether threads were off the CPU in it for a tenth of its time and a hundredth of the run's,
+/// which the scopes inside it do not account for.
+inline bool was_off_cpu(const off_cpu_time& t, const text_plan& plan) noexcept {
+  return !plan.device && t.measured_ns > 0.5 * t.total_ns && t.self_ns > 0.1 * t.measured_ns &&
+         t.self_ns > 0.01 * plan.all_self_ns;
+}
+inline off_cpu_time off_cpu_of(const operator_row& row) {
+  return {row.name, row.total_ns, row.measured_ns, row.off_cpu_self_ns};
+}
+
+inline constexpr std::size_t most_told = 3;
+
+/// Those that were off the CPU for the longest time first.
+[[gnu::cold]] inline void print_off_cpu(page& out, const profile& p, const operator_groups& chosen,
+                                        const row_describer& describer, const text_plan& plan) {
+  std::vector<off_cpu_time> found;
+  for (const operator_group& g : chosen.groups)
+    for (std::size_t i = 0; i < g.shown; ++i)
+      if (was_off_cpu(off_cpu_of(g.rows[i]), plan)) {
+        found.push_back(off_cpu_of(g.rows[i]));
+        found.back().name = name_of_row(g, i, describer);
+      }
+  for (off_cpu_time& region : regions_off_cpu(p))
+    if (was_off_cpu(region, plan)) found.push_back(std::move(region));
+  if (found.empty()) return;
+  std::string text = "off the CPU, waiting or for want of a CPU: ";
+  std::size_t told = 0;
+  for (const std::uint32_t i : sorted_order(found.size(), [&](std::uint32_t a, std::uint32_t b) {
+         return found[a].self_ns > found[b].self_ns;
+       })) {
+    if (told == most_told) break;
+    const std::string name = out.ascii() ? ascii_notation(found[i].name) : found[i].name;
+    text += (told++ > 0 ? ", " : "") + printable(name, 40, out.ascii()) + " (" +
+            out.time(found[i].self_ns) + " of " + out.time(found[i].measured_ns) + ')';
+  }
+  if (found.size() > told) text += " and " + format_count(found.size() - told) + " more";
+  out.paragraph("", text, 2);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/off_cpu_line.hpp>
 
 // <kprof/report/text/operator_grid.hpp>
 #ifndef KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
@@ -15184,6 +18701,7 @@ struct operator_line {
   std::string description{};           // where it is no row that telling_lines describes
   std::size_t indent = 0;              // of the description
   row_look look{};
+  hidden_rows so_far{};  // of this line and those above; no rows below the table
   // Of a row: which of the descriptions of its operator, and which row there.
   std::size_t group = none, place = 0;
 
@@ -15211,6 +18729,7 @@ struct operator_lines {
       widest_sum = std::min(widest_sum, display_width(text));
       lines.push_back(
           {.sum = &chosen.folded, .name = text, .look = {.span = 2, .style = line_style::dim}});
+      count(chosen.folded);
     }
   }
 
@@ -15228,21 +18747,39 @@ struct operator_lines {
     if (rows.size() == 1) {
       lines.push_back({.row = &g.rows[0], .name = name, .group = described.size()});
       described.emplace_back(std::move(rows), out.ascii());
+      count(g.rows[0]);
       return;
     }
-    if (chosen.by_operator) add_head(out, g, name, rows);
+    if (chosen.by_operator) {
+      const hidden_rows above = so_far_;
+      add_head(out, g, name, rows);
+      count(g.sum);
+      so_far_ = above;
+    }
     for (described_row& row : rows)
       if (row.parts.empty() && row.beside.find_first_not_of('\n') == std::string::npos)
         row.parts.push_back({0, "(default)"});
     rows.resize(g.shown);
-    for (std::size_t i = 0; i < g.shown; ++i)
+    for (std::size_t i = 0; i < g.shown; ++i) {
       lines.push_back({.row = &g.rows[i], .indent = indent, .group = described.size(), .place = i});
+      count(g.rows[i]);
+    }
     described.emplace_back(std::move(rows), out.ascii());
-    if (g.folded.rows > 0)
-      lines.push_back({.sum = &g.folded,
-                       .description = more(out, g.folded.rows, "more", chosen.folded_below),
-                       .indent = indent,
-                       .look = {.style = line_style::dim}});
+    if (g.folded.rows == 0) return;
+    lines.push_back({.sum = &g.folded,
+                     .description = more(out, g.folded.rows, "more", chosen.folded_below),
+                     .indent = indent,
+                     .look = {.style = line_style::dim}});
+    count(g.folded);
+  }
+
+  /// The last line is of these rows.
+  template <class Rows>
+  [[gnu::cold]] void count(const Rows& rows) {
+    ++so_far_.rows;
+    so_far_.self_ns += rows.self_ns;
+    so_far_.device_ns += rows.device_ns;
+    lines.back().so_far = so_far_;
   }
 
   /// The operator's name with what all its rows share, which is taken out of these.
@@ -15264,6 +18801,8 @@ struct operator_lines {
     return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what + ", each < " +
            format_share(std::ceil(below * 1000 - 1e-6) / 1000);
   }
+
+  hidden_rows so_far_;
 };
 
 }  // namespace detail
@@ -15336,7 +18875,7 @@ class operator_grid {
       largest_ = std::max(largest_, plan.device ? g.sum.device_share : g.sum.share);
       nested_ = nested_ || g.sum.device_total_ns > 2 * g.sum.device_ns;
     }
-    lines_ = operator_lines(out, row_describer(p, plan, has(look::pass)), chosen,
+    lines_ = operator_lines(out, row_describer(p, plan, has(look::pass), true), chosen,
                             [&](const operator_row& row) { return beside(row); });
   }
 
@@ -15358,6 +18897,7 @@ class operator_grid {
       auto& row = cells_.rows.emplace_back();
       for (std::size_t i = 0; i < shown.size(); ++i)
         row.push_back(cell_of(*shown[i], line, cells_.columns[i].header != shown[i]->header));
+      if (line.row == nullptr && is_text(*shown[0]) && row[0].empty()) row[0] = line.name;
       cells_.looks.push_back(line.look);
     }
     std::size_t texts = 0;
@@ -15394,15 +18934,20 @@ class operator_grid {
       case look::name: return chosen.by_operator;
       case look::call_site:
       case look::thread: return false;  // described where they are keys
+      case look::around: return plan_.has_column(key_of(c));
       case look::open: return any([](const operator_row& row) { return row.open > 0; });
       case look::pass:
         return plan_.by.has(group_key::parameters) && any([](const operator_row& row) {
                  return row.pass != pass_kind::unknown && row.pass != pass_kind::fprop;
                });
+      case look::bound: return plan_.roofs;
       case look::bar: return c.is(plan_.device ? "device_bar" : "bar");
       default: break;
     }
+    if (c.is("cpu"))
+      return any([&](const operator_row& row) { return was_off_cpu(off_cpu_of(row), plan_); });
     const unsigned rank = rank_of(c, plan_.device);
+    if (is_of_roof(c) && !plan_.roofs) return false;
     return rank > 0 && rank != not_here;
   }
 
@@ -15410,7 +18955,8 @@ class operator_grid {
   std::string beside(const operator_row& row) const {
     std::string text;
     for (const column* c : shown)
-      if (c->as == look::pass || c->as == look::call_site || c->as == look::thread)
+      if (c->as == look::pass || c->as == look::call_site || c->as == look::thread ||
+          c->as == look::around)
         text += cell(*c, row, p_, out_) + '\n';
     return text;
   }
@@ -15420,18 +18966,22 @@ class operator_grid {
     return c.as == look::rate || c.as == look::ratio || c.as == look::si;
   }
 
+  static bool is_of_roof(const column& c) noexcept {
+    return c.is("roof") || c.is("lost") || c.is("ideal");
+  }
+
   /// What the rows are described by.
   std::string description_header() const {
     std::string header;
     for (const group_part& part : plan_.by.keys())
-      if (part.kind != group_key::op)
+      if (part.kind != group_key::op && !plan_.has_column(part.kind))
         header += (header.empty() ? "" : ", ") +
                   (part.kind == group_key::call_site ? "call site" : out_.safe(text_of(part)));
     return header.empty() ? "parameters" : header;
   }
   grid_column grid_column_of(const column& c) {
     return {.header = c.as == look::parameters ? description_header() : c.header,
-            .right = !is_text(c),
+            .right = !is_text(c) && c.as != look::bound,
             .keep_end = c.as == look::call_site,
             .is_printable = c.as == look::parameters || c.as == look::bar};
   }
@@ -15458,7 +19008,11 @@ class operator_grid {
                                                : line.row->share;
       return bar_of(share, largest_, bar_width, out_.ascii());
     }
-    if (is_work(c) && rated(line) != nullptr) {
+    if (c.as == look::cumulative)
+      return line.so_far.rows == 0 ? ""
+             : plan_.device ? format_share(share_of(line.so_far.device_ns, plan_.all_device_ns))
+                            : format_share(share_of(line.so_far.self_ns, plan_.all_self_ns));
+    if ((is_work(c) || is_of_roof(c)) && rated(line) != nullptr) {
       const figure f = c.number->of(*rated(line));
       return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
     }
@@ -15552,7 +19106,7 @@ class operator_grid {
       rows.push_back(std::move(cells_.rows[i]));
       looks.push_back(cells_.looks[i]);
       if (line.group == operator_line::none) {
-        rows.back()[at] = lead + line.description;
+        if (!line.description.empty()) rows.back()[at] = lead + line.description;
         continue;
       }
       const std::vector<std::string>& text = texts[line.group][line.place];
@@ -15662,6 +19216,7 @@ struct thread_time {
   std::string name;
   double wall_ns = 0, in_scopes_ns = 0;
   std::uint64_t count = 1;
+  double off_cpu_ns = 0;
 
   double outside_ns() const noexcept { return not_negative(wall_ns - in_scopes_ns); }
 
@@ -15671,6 +19226,7 @@ struct thread_time {
                   "outside all scopes: " + out.time(outside_ns()) + ", " +
                       format_share(share_of(outside_ns(), wall_ns)) + " of " + name + " (wall " +
                       out.time(wall_ns) + ", in scopes " + out.time(in_scopes_ns) +
+                      (off_cpu_ns > 0.1 * wall_ns ? ", off the CPU " + out.time(off_cpu_ns) : "") +
                       (has_pauses ? "; pauses count as outside)" : ")"),
                   2);
   }
@@ -15686,8 +19242,9 @@ struct thread_time {
     if (p.threads[i].wall_ns > 0)
       threads.push_back({printable(thread_name(p, i), 40, out.ascii()), p.threads[i].wall_ns,
                          not_negative(p.threads[i].in_scopes_ns),
-                         std::max<std::uint64_t>(1, p.threads[i].merged)});
-  std::stable_sort(threads.begin(), threads.end(), [](const thread_time& a, const thread_time& b) {
+                         std::max<std::uint64_t>(1, p.threads[i].merged),
+                         not_negative(p.threads[i].off_cpu_ns)});
+  sort_table(threads, [](const thread_time& a, const thread_time& b) {
     return a.outside_ns() > b.outside_ns();
   });
   std::size_t shown = 0;
@@ -15700,6 +19257,7 @@ struct thread_time {
     rest.count += threads[i].count;
     rest.wall_ns += threads[i].wall_ns;
     rest.in_scopes_ns += threads[i].in_scopes_ns;
+    rest.off_cpu_ns += threads[i].off_cpu_ns;
   }
   if (rest.count == 0) return;
   rest.name = counted(rest.count, "more thread", "more threads");
@@ -15721,6 +19279,15 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The operator's name; of a row of several what makes the row.
+[[gnu::cold]] inline std::string name_of(const operator_row& row) {
+  if (row.operators < 2) return row.name;
+  std::string out;
+  for (const group_value& v : row.values)
+    out.append(out.empty() ? "" : ", ").append(v.known ? v.text : "no " + v.key);
+  return out;
+}
+
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
 [[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
@@ -15730,20 +19297,26 @@ namespace detail {
   for (const operator_group& g : chosen.groups)
     for (std::size_t i = 0; i < g.shown; ++i) {
       rows.push_back(&g.rows[i]);
-      of_rows.push_back(g.rows[i].name);
+      of_rows.push_back(name_of(g.rows[i]));
     }
   const concerned_names names(std::move(of_rows));
   for (const absence why :
-       {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
-        absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
-        absence::untimed, absence::no_launch, absence::not_joined, absence::not_shared,
-        absence::no_time, absence::not_replayed, absence::not_noted, absence::graphs_only,
+       {absence::no_flops,   absence::no_bytes,        absence::no_type,     absence::no_ceiling,
+        absence::invalid,    absence::merged,          absence::zero_bytes,  absence::dropped,
+        absence::lost,       absence::not_all_records, absence::untimed,     absence::no_launch,
+        absence::not_joined, absence::not_shared,      absence::no_cpu_time, absence::too_short,
+        absence::no_time,    absence::not_replayed,    absence::not_noted,   absence::graphs_only,
         absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
+  names.print(out,
+              "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
+              "work was skipped: ",
+              [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
+  if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
   names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
               [&](std::size_t i) { return has_long_calls(*rows[i]); });
@@ -15756,7 +19329,11 @@ namespace detail {
               });
 }
 
-/// Work that no operator accounts for, and the names of what took the most time.
+// columns of a kernel's name in a list
+inline constexpr std::size_t longest_listed = 40;
+
+/// Work that no operator accounts for, and the names of what took the most time: as in the table of
+/// kernels, no two the same.
 [[gnu::cold]] inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   const work_outside rest = outside_operators(p);
   if (rest.all.runs() == 0) return;
@@ -15767,12 +19344,22 @@ namespace detail {
     text += "; of these, launch not seen: " + runs_of(rest.unknown) + ", device " +
             out.time(rest.unknown.ns);
   out.paragraph("", text, 2);
-  std::vector<std::string> names, notes;
+  std::vector<std::string> wholes, notes;
+  for (const std::string& kernel : p.device.kernels) wholes.push_back(kernel_name(kernel));
+  for (const named_work& work : rest.names) wholes.push_back(work.name);
+  std::sort(wholes.begin(), wholes.end());
+  wholes.erase(std::unique(wholes.begin(), wholes.end()), wholes.end());
+  const std::vector<std::vector<std::string>> texts =
+      kernel_texts(wholes, out.ascii()).at_width(longest_listed);
   for (const named_work& work : rest.names) {
-    names.push_back(short_kernel_name(work.name));
-    notes.push_back(' ' + out.time(work.sum.ns) + " (" + format_count(work.sum.runs()) + ')');
+    const auto at = std::lower_bound(wholes.begin(), wholes.end(), work.name) - wholes.begin();
+    std::string name;  // one that takes several lines is not to be cut by list()
+    for (const std::string& line : texts[static_cast<std::size_t>(at)])
+      name += line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    notes.push_back(name + ' ' + out.time(work.sum.ns) + " (" + format_count(work.sum.runs()) +
+                    ')');
   }
-  out.list("outside any operator, by name: ", names, notes);
+  out.list("outside any operator, by name: ", std::vector<std::string>(notes.size()), notes);
 }
 
 [[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
@@ -15814,6 +19401,7 @@ namespace detail {
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cut, table.whole_width);
   }
+  print_off_cpu(out, p, chosen, row_describer(p, plan, false), plan);
   print_outside(out, p, plan);
   print_threads(out, p);
   print_shared_calls(out, p, plan, chosen);
@@ -15877,6 +19465,8 @@ struct folded_row {
   double most_ns = 0;
   double least_device_ns = 0;  ///< the same of device_total_ns
   double most_device_ns = 0;
+  /// The tree_row::node of each row that it stands for.
+  std::vector<std::uint32_t> nodes{};
 };
 
 namespace detail {
@@ -15959,6 +19549,8 @@ class tree_folding {
     std::vector<std::uint64_t> below;
     for (const std::uint32_t child : children) below.push_back(shapes_[child]);
     std::sort(below.begin(), below.end());
+    // So that a region around one of its own name does not cancel it.
+    hash.add(below.size());
     for (const std::uint64_t shape : below) hash.add(shape);
     return hash.value();
   }
@@ -16048,8 +19640,9 @@ class tree_folding {
     out.row = tree_[*std::min_element(set.rows.begin(), set.rows.end())];
     out.least_ns = out.most_ns = out.row.total_ns;
     out.least_device_ns = out.most_device_ns = out.row.device_total_ns;
+    for (const std::uint32_t i : set.rows) out.nodes.push_back(tree_[i].node);
     if (set.rows.size() == 1) return out;
-    rate_sum flops, bytes;
+    rate_sum flops, bytes, roof;
     tree_row sum;
     std::vector<std::uint64_t> keys;
     text_range parameters(out.row.parameters);
@@ -16059,6 +19652,7 @@ class tree_folding {
       add(sum, row);
       flops.add(row, row.flops, row.flops_per_s);
       bytes.add(row, row.bytes, row.bytes_per_s);
+      roof.add(row, row.roof, row.roof);
       keys.push_back(row.key);
       out.least_ns = std::min(out.least_ns, row.total_ns);
       out.most_ns = std::max(out.most_ns, row.total_ns);
@@ -16074,6 +19668,7 @@ class tree_folding {
     sum.flops = flops.value;
     sum.bytes = bytes.value;
     sum.flops_per_s = flops.rate();
+    sum.roof = roof.rate();
     sum.bytes_per_s = bytes.rate();
     std::sort(keys.begin(), keys.end());
     key_hash hash;
@@ -16176,24 +19771,62 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// FLOPs or bytes of all rows at the top of the tree, and their rate over the time by which each is
+/// rated.
+struct tree_work {
+  double sum = 0, rated = 0, seconds = 0;
+  bool any = false, any_rate = false;
+  absence why = absence::no_operator;  // where there is none
+
+  [[gnu::cold]] void add(const tree_row& row, const figure& number, const figure& per_s,
+                         bool device) {
+    const bool adds_nothing = number.why >= absence::no_bytes;  // no formula, ceiling or operator
+    any = any || number.known();
+    sum += number.known() ? number.value : 0;
+    if (!number.known() && (!adds_nothing || why == absence::no_operator)) why = number.why;
+    unknown_ = unknown_ || (!number.known() && !adds_nothing);
+    const double s = (device ? row.device_total_ns : row.total_ns) * 1e-9;
+    seconds += s;
+    any_rate = any_rate || (per_s.known() && s > 0);
+    rated += per_s.known() ? per_s.value * s : 0;
+  }
+  figure value() const noexcept { return any && !unknown_ ? figure{sum} : figure{0, why}; }
+  figure per_s() const noexcept {
+    return any_rate && value().known() ? ratio({rated}, seconds, absence::no_time)
+                                       : figure{0, value().known() ? absence::no_time : why};
+  }
+
+ private:
+  bool unknown_ = false;
+};
+
 /// The rows of the tree, regions that differ in a number only as one. A row that is shown has its
 /// parents shown.
 struct chosen_tree {
   std::vector<folded_row> rows;
-  std::vector<bool> shown, last;  // last: no sibling below it is shown
-  hidden_rows filtered, cut;
+  std::vector<bool> shown, last;   // last: no sibling below it is shown
+  hidden_rows filtered, cut, all;  // all: rows of the tree, those that are cut too
+  tree_work flops, bytes, roof;
   bool any_open = false, any_folded = false;  // of those that are shown
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan) {
     const tree_order order = plan.options.order;
-    std::vector<tree_row> all = kprof::call_tree(p, plan.by.has(group_key::thread), order);
-    if (plan.filter.active()) keep_matching(all, plan.filter);
-    if (plan.options.top > 0) rows = fold_siblings(all, order);
+    std::vector<tree_row> found = kprof::call_tree(p, plan.by.has(group_key::thread), order);
+    if (plan.filter.active()) keep_matching(found, plan.filter);
+    if (plan.options.top > 0) rows = fold_siblings(found, order);
     else
-      for (tree_row& row : all) {
+      for (tree_row& row : found) {
         const double ns = row.total_ns, device_ns = row.device_total_ns;
-        rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns});
+        const std::uint32_t node = row.node;
+        rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns, {node}});
       }
+    for (const folded_row& f : rows) {
+      all.add(f.row);
+      if (f.row.parent != scope_node::none) continue;
+      flops.add(f.row, f.row.flops, f.row.flops_per_s, plan.device);
+      bytes.add(f.row, f.row.bytes, f.row.bytes_per_s, plan.device);
+      roof.add(f.row, f.row.roof, f.row.roof, plan.device);
+    }
     shown.assign(rows.size(), true);
     last.assign(rows.size(), false);
     if (plan.options.top > 0) keep_largest(plan.options.top);
@@ -16211,26 +19844,26 @@ struct chosen_tree {
 
  private:
   /// Leaves what matches, and what is around and inside it.
-  void keep_matching(std::vector<tree_row>& all, const name_filter& wanted) {
-    std::vector<bool> kept(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool inside = all[i].parent != scope_node::none && kept[all[i].parent];
-      kept[i] = inside ||
-                (all[i].kind != scope_kind::root && wanted.matches(all[i].name, all[i].parameters));
+  void keep_matching(std::vector<tree_row>& found, const name_filter& wanted) {
+    std::vector<bool> kept(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const bool inside = found[i].parent != scope_node::none && kept[found[i].parent];
+      kept[i] = inside || (found[i].kind != scope_kind::root &&
+                           wanted.matches(found[i].name, found[i].parameters));
     }
-    for (std::size_t i = all.size(); i-- > 0;) {
-      if (kept[i] && all[i].parent != scope_node::none) kept[all[i].parent] = true;
-      if (!kept[i]) filtered.add(all[i]);
+    for (std::size_t i = found.size(); i-- > 0;) {
+      if (kept[i] && found[i].parent != scope_node::none) kept[found[i].parent] = true;
+      if (!kept[i]) filtered.add(found[i]);
     }
     std::vector<tree_row> left;
-    std::vector<std::uint32_t> place(all.size(), scope_node::none);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<std::uint32_t> place(found.size(), scope_node::none);
+    for (std::size_t i = 0; i < found.size(); ++i) {
       if (!kept[i]) continue;
       place[i] = static_cast<std::uint32_t>(left.size());
-      if (all[i].parent != scope_node::none) all[i].parent = place[all[i].parent];
-      left.push_back(std::move(all[i]));
+      if (found[i].parent != scope_node::none) found[i].parent = place[found[i].parent];
+      left.push_back(std::move(found[i]));
     }
-    all = std::move(left);
+    found = std::move(left);
   }
 
   void keep_largest(std::size_t top) {
@@ -16251,6 +19884,135 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/chosen_tree.hpp>
 
+// <kprof/report/text/tree_labels.hpp>
+#ifndef KPROF_REPORT_TEXT_TREE_LABELS_HPP
+#define KPROF_REPORT_TEXT_TREE_LABELS_HPP
+
+// What the rows of the call tree are called, so that no two rows below one read the same, and the
+// lines that lead to them. Included by tree.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The lines that lead to a row, and those that pass by further lines of its name; for a row too
+/// deep to draw, how deep it is.
+struct leading_lines {
+  std::string first, more;
+};
+[[gnu::cold]] inline leading_lines lines_to(const chosen_tree& tree, std::size_t at,
+                                            std::size_t page_width, bool ascii) {
+  const std::size_t depth = tree.rows[at].row.depth;
+  if (depth == 0) return {};
+  const char *const pass_by = ascii ? "|  " : "\u2502  ",
+                    *const end = ascii ? "`- " : "\u2514\u2500 ",
+                    *const branch = ascii ? "|- " : "\u251C\u2500 ";
+  leading_lines out;
+  if (3 * depth > page_width * 2 / 5) {
+    out.first = (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ';
+    out.more.assign(display_width(out.first), ' ');
+  } else {
+    std::vector<bool> ends;
+    for (std::uint32_t up = tree.rows[at].row.parent;
+         up != scope_node::none && tree.rows[up].row.depth > 0; up = tree.rows[up].row.parent)
+      ends.push_back(tree.last[up]);
+    for (std::size_t i = ends.size(); i-- > 0;) out.first += ends[i] ? "   " : pass_by;
+    out.more = out.first;
+  }
+  out.first += tree.last[at] ? end : branch;
+  out.more += tree.last[at] ? "   " : pass_by;
+  return out;
+}
+
+/// The names of the rows that are shown, operators with what tells them apart.
+class tree_labels {
+ public:
+  [[gnu::cold]] tree_labels(const page& out, const profile& p, const text_plan& plan,
+                            const chosen_tree& tree)
+      : tree_(tree), ascii_(out.ascii()), described_({}, false) {
+    const row_describer describer(p, plan, false);
+    std::vector<described_row> rows;
+    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
+      if (!tree.shown[i]) continue;
+      lines_.push_back(lines_to(tree, i, out.width(), ascii_));
+      rows.push_back(row_of(tree.rows[i], p, describer));
+      rows.back().indent = display_width(lines_.back().first);
+      places_.push_back(i);
+    }
+    described_ = telling_lines(std::move(rows), ascii_);
+  }
+
+  std::size_t natural() const { return described_.natural(); }
+
+  /// The page width at which no name is cut. A wider page has more of the lines that lead to deep
+  /// rows, so that it is approached from below. `others`: the width of all other columns.
+  [[gnu::cold]] std::size_t whole_page(std::size_t page_width, std::size_t others) const {
+    for (std::size_t width = page_width;;) {
+      std::size_t wanted = 0;
+      for (std::size_t i = 0; i < places_.size(); ++i)
+        wanted = std::max(wanted,
+                          others + display_width(lines_to(tree_, places_[i], width, ascii_).first) +
+                              described_.natural(i));
+      if (wanted <= width || wanted > widest_page) return std::max(wanted, width);
+      width = wanted;
+    }
+  }
+
+  /// The lines of each row that is shown, with those that lead to it.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::vector<std::string>> texts = described_.at_width(width);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      for (std::string& line : texts[i])
+        line.insert(0, &line == texts[i].data() ? lines_[i].first : lines_[i].more);
+    return texts;
+  }
+
+ private:
+  [[gnu::cold]] static described_row row_of(const folded_row& folded, const profile& p,
+                                            const row_describer& describer) {
+    const tree_row& row = folded.row;
+    described_row out;
+    out.key = row.key;
+    out.beside = std::to_string(row.parent);
+    if (row.kind == scope_kind::root) {
+      out.parts.push_back({0, "thread " + thread_name(p, row.thread)});
+      return out;
+    }
+    const bool is_blank = row.name.find_first_not_of(' ') == std::string::npos;
+    const std::string name = is_blank ? "(no name)" : row.name;
+    if (row.kind != scope_kind::op) {
+      out.parts.push_back({0, name});
+      if (folded.siblings > 1) out.tail = " \u00D7" + format_count(folded.siblings);
+      return out;
+    }
+    if (row.merged) out.parts.push_back({0, "not kept"});
+    else out.parts = describer.parts_of_sets(folded.nodes);
+    if (row.invalid)
+      out.parts.insert(out.parts.begin(),
+                       {row_describer::invalid_place, out.parts.empty() ? "invalid" : "invalid:"});
+    out.lead = name + '(';
+    out.tail = ")";
+    return out;
+  }
+
+  const chosen_tree& tree_;
+  bool ascii_;
+  std::vector<leading_lines> lines_;  // of the rows that are shown
+  std::vector<std::size_t> places_;   // theirs in the tree
+  telling_lines described_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/tree_labels.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16262,44 +20024,6 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The lines that lead to a row; for a row too deep to draw, how deep it is.
-[[gnu::cold]] inline std::string tree_lines(const chosen_tree& tree, std::size_t at,
-                                            std::size_t page_width, bool ascii) {
-  const std::size_t depth = tree.rows[at].row.depth;
-  if (depth == 0) return {};
-  const char* branch =
-      tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
-  if (3 * depth > page_width * 2 / 5)
-    return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
-  std::vector<bool> ends;
-  for (std::uint32_t up = tree.rows[at].row.parent;
-       up != scope_node::none && tree.rows[up].row.depth > 0; up = tree.rows[up].row.parent)
-    ends.push_back(tree.last[up]);
-  std::string lines;
-  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : ascii ? "|  " : "\u2502  ";
-  return lines + branch;
-}
-
-[[gnu::cold]] inline std::string tree_label(const folded_row& folded, const profile& p,
-                                            bool ascii) {
-  const tree_row& row = folded.row;
-  if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
-  // the range of a folded row
-  const auto ascii_if = [&](std::string text) {
-    for (std::size_t at = 0;
-         ascii && folded.rows > 1 && (at = text.find("\u2026", at)) != std::string::npos;)
-      text.replace(at, 3, "...");
-    return text;
-  };
-  const std::string name = row.name.empty() ? "(no name)" : ascii_if(row.name);
-  const std::string times =
-      folded.siblings > 1 ? (ascii ? " x" : " \u00D7") + format_count(folded.siblings) : "";
-  if (row.kind != scope_kind::op) return name + times;
-  const std::string parameters = row.merged ? "not kept" : ascii_if(row.parameters);
-  if (!row.invalid) return name + '(' + parameters + ')';
-  return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
-}
-
 /// A column of the tree beside the scopes.
 struct tree_column {
   const char* header;
@@ -16307,10 +20031,11 @@ struct tree_column {
   look as;
 };
 inline constexpr tree_column tree_columns[] = {
-    {"calls", 1, 1, look::calls},     {"open", 2, 2, look::open},  {"device", 0, 2, look::time},
-    {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time}, {"share", 3, 10, look::share},
-    {"each", 6, 6, look::time},       {"self", 5, 8, look::time},  {"mean", 8, 11, look::time},
-    {"GFLOP/s", 4, 4, look::rate},    {"GB/s", 7, 7, look::rate},  {"FLOPs", 9, 9, look::si},
+    {"calls", 1, 1, look::calls},     {"open", 2, 2, look::open},    {"device", 0, 2, look::time},
+    {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time},   {"share", 3, 10, look::share},
+    {"each", 6, 6, look::time},       {"self", 5, 8, look::time},    {"mean", 8, 11, look::time},
+    {"roof", 4, 4, look::ratio},      {"GFLOP/s", 4, 4, look::rate}, {"GB/s", 7, 7, look::rate},
+    {"FLOPs", 9, 9, look::si},
 };
 
 /// "44.1 … 53.0 ms": the least and the most that one of the folded rows took.
@@ -16327,6 +20052,13 @@ inline constexpr tree_column tree_columns[] = {
   return f.known() ? number_cell(as, tera ? f.value * 1e-3 : f.value, out) : "n/a";
 }
 
+/// The number of work that a column shows.
+[[gnu::cold]] inline const figure& work_of(std::string_view header, const tree_row& row) {
+  if (header == "roof") return row.roof;
+  return header == "GFLOP/s" ? row.flops_per_s : header == "GB/s" ? row.bytes_per_s : row.flops;
+}
+
+/// `folded.rows` is 0: it is a sum of rows.
 [[gnu::cold]] inline std::string tree_cell(const tree_column& c, const folded_row& folded,
                                            const page& out, bool device, bool tera) {
   const tree_row& row = folded.row;
@@ -16341,31 +20073,11 @@ inline constexpr tree_column tree_columns[] = {
   if (header == "each") return each_cell(folded, out, device);
   if (header == "self") return thread ? "" : out.time(row.self_ns);
   if (header == "mean")
-    return thread                 ? ""
-           : row.timed_calls == 0 ? "n/a"
+    return thread || folded.rows == 0 ? ""
+           : row.timed_calls == 0     ? "n/a"
                                   : out.time(row.calls_ns / static_cast<double>(row.timed_calls));
-  return work_cell(header == "GFLOP/s" ? row.flops_per_s
-                   : header == "GB/s"  ? row.bytes_per_s
-                                       : row.flops,
-                   c.as, tera, out);
-}
-
-/// The page width at which no label is cut. A wider page has more of the lines that lead to deep
-/// rows, so that it is approached from below. `others`: the width of all other columns.
-[[gnu::cold]] inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p,
-                                                  const page& out, std::size_t others) {
-  for (std::size_t width = out.width();;) {
-    std::size_t wanted = 0;
-    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
-      if (!tree.shown[i]) continue;
-      const std::string label =
-          tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p, out.ascii());
-      wanted =
-          std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
-    }
-    if (wanted <= width || wanted > widest_page) return std::max(wanted, width);
-    width = wanted;
-  }
+  if (header == "roof") return work_cell(row.roof, look::share, tera, out);
+  return work_cell(work_of(header, row), c.as, tera, out);
 }
 
 [[gnu::cold]] inline std::string tree_title(const page& out, const text_plan& plan,
@@ -16378,6 +20090,7 @@ inline constexpr tree_column tree_columns[] = {
     title += "device is that of a scope and all below it, dev share of " +
              out.time(plan.all_device_ns) + " of device time, ";
   title += share;
+  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   if (tree.any_folded)
     title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
              ": so many regions that differ in a number, as one row";
@@ -16398,35 +20111,42 @@ inline constexpr tree_column tree_columns[] = {
                 2);
 }
 
+/// A line below the tree: the sum of several rows.
+struct tree_sum {
+  std::string name;
+  tree_row sum;
+  bool inside = false;  // stands with the rows
+};
+
 /// The tree laid out on a page.
 class tree_grid {
  public:
   [[gnu::cold]] tree_grid(const page& out, const profile& p, const text_plan& plan,
-                          const chosen_tree& tree)
-      : out_(out), p_(p), tree_(tree) {
-    cells_.columns.push_back({.header = "scope", .right = false});
+                          const chosen_tree& tree, std::vector<tree_sum> sums)
+      : out_(out), tree_(tree), labels_(out, p, plan, tree), sums_(std::move(sums)) {
+    cells_.columns.push_back({.header = "scope", .right = false, .is_printable = true});
     ranks_.push_back(0);
     for (std::size_t i = 0; i < tree.rows.size(); ++i)
-      if (tree.shown[i])
-        cells_.rows.push_back({tree_lines(tree, i, out.width(), out.ascii()) +
-                               tree_label(tree.rows[i], p, out.ascii())});
+      if (tree.shown[i]) cells_.rows.emplace_back(1);
+    for (const tree_sum& sum : sums_) cells_.rows.push_back({sum.name});
     for (const tree_column& c : tree_columns) add(c, plan.device);
   }
 
-  bool empty() const noexcept { return cells_.rows.empty(); }
-
   [[gnu::cold]] void print(page& out) {
     cells_.measure(out);
+    cells_.columns[0].natural = std::max(cells_.columns[0].natural, labels_.natural());
     const std::size_t others = cells_.whole_width() - cells_.columns[0].natural;
     std::vector<std::string> left_out;
     drop_until(std::max<std::size_t>(16, out.width() * 2 / 5), 3, left_out);
     drop_until(10, 2, left_out);
+    cells_.lay_out(out.width());
+    put_labels();
     cells_.print(out);
     out.space();
     if (!left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
     if (const auto cut = cells_.cut(); !cut.empty())
-      print_cut(out, cut, whole_tree_width(tree_, p_, out, others));
+      print_cut(out, cut, labels_.whole_page(out.width(), others));
   }
 
  private:
@@ -16435,22 +20155,22 @@ class tree_grid {
     if (rank == 0) return;
     const std::string_view name = c.header;
     if ((name == "open" && !tree_.any_open) || (name == "each" && !tree_.any_folded)) return;
-    const bool work = c.as == look::rate || c.as == look::si;
+    const bool work = c.as == look::rate || c.as == look::si || c.as == look::ratio;
     double most = 0;
     for (std::size_t i = 0; i < tree_.rows.size(); ++i) {
-      const tree_row& row = tree_.rows[i].row;
-      const figure f = name == "GFLOP/s" ? row.flops_per_s
-                       : name == "GB/s"  ? row.bytes_per_s
-                                         : row.flops;
+      const figure& f = work_of(name, tree_.rows[i].row);
       if (tree_.shown[i] && f.known()) most = std::max(most, f.value);
     }
     if (work && !(most > 0)) return;
     const bool tera = c.as == look::rate && most >= least_tera;
     cells_.columns.push_back({.header = tera ? 'T' + std::string(name.substr(1)) : c.header});
     ranks_.push_back(rank);
-    for (std::size_t i = 0, line = 0; i < tree_.rows.size(); ++i)
+    std::size_t line = 0;
+    for (std::size_t i = 0; i < tree_.rows.size(); ++i)
       if (tree_.shown[i])
         cells_.rows[line++].push_back(tree_cell(c, tree_.rows[i], out_, device, tera));
+    for (const tree_sum& sum : sums_)
+      cells_.rows[line++].push_back(tree_cell(c, {.row = sum.sum, .rows = 0}, out_, device, tera));
     if (c.as == look::rate) cells_.align_points(cells_.columns.size() - 1);
   }
 
@@ -16465,9 +20185,32 @@ class tree_grid {
     }
   }
 
+  /// Puts the names into their column, with more lines for rows that take more, and looks of the
+  /// sums.
+  [[gnu::cold]] void put_labels() {
+    std::vector<std::vector<std::string>> rows;
+    std::vector<row_look> looks;
+    const auto labels = labels_.at_width(cells_.columns[0].width);
+    for (std::size_t i = 0; i < cells_.rows.size(); ++i) {
+      rows.push_back(std::move(cells_.rows[i]));
+      if (i < labels.size()) rows.back()[0] = labels[i][0];
+      for (std::size_t more = 1; i < labels.size() && more < labels[i].size(); ++more)
+        rows.emplace_back(cells_.columns.size())[0] = labels[i][more];
+      looks.resize(rows.size());
+      if (i < labels.size()) continue;
+      const std::size_t sum = i - labels.size();
+      const bool inside = sums_[sum].inside, after_rows = sum == 0 || sums_[sum - 1].inside;
+      looks.back() = {.rule_before = !inside && after_rows,
+                      .style = inside ? line_style::dim : line_style::plain};
+    }
+    cells_.rows = std::move(rows);
+    cells_.looks = std::move(looks);
+  }
+
   const page& out_;
-  const profile& p_;
   const chosen_tree& tree_;
+  tree_labels labels_;
+  std::vector<tree_sum> sums_;
   grid cells_;
   std::vector<unsigned> ranks_;  // by column
 };
@@ -16491,17 +20234,55 @@ class tree_grid {
                 });
 }
 
+/// Numbers of the rows that `hidden` counts: their own times, in which nothing counts twice.
+[[gnu::cold]] inline tree_sum sum_of(std::string name, const hidden_rows& hidden,
+                                     const text_plan& plan) {
+  tree_sum out{std::move(name), {}};
+  out.sum.calls = hidden.calls;
+  out.sum.self_ns = out.sum.total_ns = hidden.self_ns;
+  out.sum.total_share = share_of(hidden.self_ns, plan.all_self_ns);
+  out.sum.device_total_ns = hidden.device_ns;
+  out.sum.device_share = share_of(hidden.device_ns, plan.all_device_ns);
+  out.sum.flops = out.sum.flops_per_s = out.sum.bytes_per_s =
+      out.sum.roof = {0, absence::no_operator};
+  return out;
+}
+
+[[gnu::cold]] inline std::vector<tree_sum> tree_sums(const page& out, const text_plan& plan,
+                                                     const chosen_tree& tree) {
+  std::vector<tree_sum> sums;
+  if (tree.cut.rows > 0) {
+    const std::string name = (out.ascii() ? "... " : "\u2026 ") +
+                             counted(tree.cut.rows, "more row", "more rows") +
+                             " (top=" + std::to_string(plan.options.top) + ')';
+    sums.push_back(sum_of(name, tree.cut, plan));
+    sums.back().inside = true;
+  }
+  const bool filtered = tree.filtered.rows > 0;
+  sums.push_back(sum_of(filtered ? "scopes that match" : "all scopes", tree.all, plan));
+  if (!filtered) {
+    sums.back().sum.flops = tree.flops.value();
+    sums.back().sum.flops_per_s = tree.flops.per_s();
+    sums.back().sum.bytes_per_s = tree.bytes.per_s();
+    sums.back().sum.roof = tree.roof.per_s();
+  } else {
+    sums.push_back(sum_of("filtered out " + filtered_by(out, plan), tree.filtered, plan));
+  }
+  return sums;
+}
+
 [[gnu::cold]] inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
   out.paragraph("", tree_title(out, plan, tree), 2, line_style::bold);
   out.space();
-  tree_grid table(out, p, plan, tree);
-  if (table.empty()) out.line("no scope matches the filter");
-  else table.print(out);
+  if (tree.rows.empty()) {
+    out.line("no scope matches the filter");
+    tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  } else {
+    tree_grid(out, p, plan, tree, tree_sums(out, plan, tree)).print(out);
+  }
   if (!plan.options.table) print_tree_absences(out, tree);
-  tree.cut.print(out, "more rows", cut_by(plan, plan.device ? "by device" : "by total"), plan);
-  tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
   print_outside_scopes(out, p, plan);
 }
 
@@ -16531,6 +20312,8 @@ namespace detail {
   const double running_ns = p.wall_ns - p.paused_ns;
   if (running_ns > 0)
     text += " at " + format_si(amount.value / (running_ns * 1e-9), (unit + "/s").c_str());
+  if (all.verdict.roof.known() && all.verdict.bound != bound_by::impossible)
+    text += ", " + format_share(all.verdict.roof.value) + " of the roof";
   return text;
 }
 
@@ -16564,14 +20347,17 @@ inline bool has_scopes(const profile& p) noexcept {
             options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
+  print_roofs(page, p);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);
+  print_advice(page, p, plan);
   if (!has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
     print_outside(page, p, plan);
   } else {
     if (options.table) print_table(page, p, plan);
+    if (options.roofline) print_roofline(page, p, plan);
     if (plan.tree) print_tree(page, p, plan);
   }
   if (plan.kernels) print_kernels(page, p, plan);
@@ -16616,6 +20402,10 @@ namespace detail {
   return {};
 }
 
+[[gnu::cold]] inline status check_advice_option(const option_value& value) {
+  return check_advice(value.words());
+}
+
 inline constexpr option report_option_table[] = {
     {.name = "width",
      .kind = option_kind::number,
@@ -16637,7 +20427,9 @@ inline constexpr option report_option_table[] = {
     {.name = "sort",
      .form = "COLUMN",
      .meaning = "a column of the table of operators. Texts rise, numbers fall, `n/a` comes last. "
-                "Where it is empty: `device` where the run has work on a device, else `self`",
+                "Where it is empty: `lost` where ceilings of the machine are known, else `device` "
+                "where the "
+                "run has work on a device, else `self`",
      .validate = &check_sort_option,
      .store = &store_member<&report_options::sort>},
     by_option<report_options>(),
@@ -16655,6 +20447,14 @@ inline constexpr option report_option_table[] = {
                 "that fit",
      .validate = &check_columns_option,
      .store = &store_member<&report_options::columns>},
+    {.name = "advice",
+     .kind = option_kind::list,
+     .form = "on|off|all|-ID",
+     .fallback = "on",
+     .meaning = "show what to do first: the five pieces of advice that save most, none, or all "
+                "that there are; `-G9+-H1` switches rules off",
+     .validate = &check_advice_option,
+     .store = &store_member<&report_options::advice>},
     {.name = "table",
      .kind = option_kind::flag,
      .fallback = "on",
@@ -16694,6 +20494,11 @@ inline constexpr option report_option_table[] = {
      .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
                 "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
+    {.name = "roofline",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "draw the rows under the roofs of the machine: FLOP/s over FLOP/B",
+     .store = &store_member<&report_options::roofline>},
     {.name = "full_names",
      .kind = option_kind::flag,
      .fallback = "off",
@@ -17190,6 +20995,10 @@ KPROF_DETAIL_END
 //                          CUDA, always, or never (default auto)
 //   clock=auto|system      time with the CPU's counter where it is reliable, or always with
 //                          clock_gettime (default auto)
+//   ceilings=auto|cache|measure|off|FILE
+//                          what the processors reach: as measured earlier, or measured once by the
+//                          first report; as measured earlier only; measured anew; not known; as a
+//                          file says (default auto)
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
 //
@@ -17216,6 +21025,11 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+inline status validate_ceilings(const option_value& value) {
+  if (!value.text.empty()) return {};
+  return {"ceilings= says nothing; valid: auto, cache, measure, off, or the path of a file"};
+}
 
 inline constexpr option settings_table[] = {
     {.name = "on",
@@ -17254,6 +21068,14 @@ inline constexpr option settings_table[] = {
      .fallback = "auto",
      .meaning = "time with the CPU's counter where it is reliable, or always with clock_gettime",
      .store = &store_member<&settings::clock>},
+    {.name = "ceilings",
+     .kind = option_kind::text,
+     .form = "auto|cache|measure|off|FILE",
+     .fallback = "auto",
+     .meaning = "what the processors reach: as measured earlier, or measured once by the first "
+                "report; as measured earlier only; measured anew; not known; as a file says",
+     .validate = &validate_ceilings,
+     .store = &store_member<&settings::ceilings>},
     {.name = "signals",
      .kind = option_kind::flag,
      .fallback = "on",
@@ -17733,6 +21555,7 @@ struct device_description {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_per_s = 0;
   std::uint64_t clock_hz = 0;
+  std::uint64_t l2_bytes = 0;
   const char* name = nullptr;
 };
 
@@ -17813,6 +21636,121 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_FOLDED_HPP
 
 // What folding a log yields beside the call tree: the scopes that are open, launches, counts.
+
+// <kprof/record/cpu_totals.hpp>
+#ifndef KPROF_RECORD_CPU_TOTALS_HPP
+#define KPROF_RECORD_CPU_TOTALS_HPP
+
+// How long the calls of one thread were off the CPU, from what the thread noted of its CPU time now
+// and then. Guarded by the lock of the thread's log. It takes 16 bytes a node of the call tree.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a thread had noted last at some moment.
+struct cpu_reading {
+  std::uint64_t ticks = 0;     // when; 0: nothing yet
+  std::int64_t off_ticks = 0;  // how long the thread had been off the CPU since its first reading
+};
+
+/// Of the calls of one node, in ticks.
+struct cpu_sums {
+  std::uint64_t measured = 0;  // durations of the calls whose CPU time is known
+  std::uint64_t off = 0;       // of that, the time off the CPU: at least
+};
+
+class cpu_totals {
+ public:
+  const cpu_reading& latest() const noexcept { return latest_; }
+
+  /// Adds a reading: the thread's CPU time in ns, and when that was in ticks.
+  void read(std::uint64_t ticks, std::uint64_t cpu_ns, double ticks_per_ns) noexcept {
+    if (ticks <= latest_.ticks) return;  // a guard in a signal's handler has come between
+    if (latest_.ticks != 0 && cpu_ns >= cpu_ns_) {
+      const double on = static_cast<double>(cpu_ns - cpu_ns_) * ticks_per_ns;
+      const std::uint64_t passed = ticks - latest_.ticks;
+      latest_.off_ticks += static_cast<std::int64_t>(passed) - static_cast<std::int64_t>(on);
+      span_ += passed;
+    }
+    latest_.ticks = ticks;
+    cpu_ns_ = cpu_ns;
+    ++readings_;
+  }
+
+  /// A call of `node` has ended. `before`: what had been noted when it began. How much of the time
+  /// from then to its begin, and from the latest reading to its end, was spent on the CPU, is not
+  /// known: it counts as time on the CPU, and where it is more than an eighth of the call, the
+  /// call's CPU time is not known. There is room for the node.
+  void add_call(std::uint32_t node, const cpu_reading& before, std::uint64_t begin,
+                std::uint64_t ticks) noexcept {
+    if (latest_.ticks <= begin) return;
+    const std::uint64_t unknown_before = begin > before.ticks ? begin - before.ticks : 0,
+                        end = begin + ticks,
+                        unknown_after = end > latest_.ticks ? end - latest_.ticks : 0;
+    if (unknown_before > ticks / 8 || unknown_after > ticks / 8 ||
+        unknown_before + unknown_after > ticks / 8)
+      return;
+    const std::int64_t off =
+        latest_.off_ticks - before.off_ticks - static_cast<std::int64_t>(unknown_before);
+    cpu_sums& sums = by_node_[node];
+    sums.measured += ticks;
+    if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
+  }
+
+  cpu_sums of(std::uint32_t node) const noexcept {
+    return node < by_node_.size() ? by_node_[node] : cpu_sums{};
+  }
+  /// Of the whole thread, from its first reading to its latest.
+  cpu_sums of_thread() const noexcept {
+    const std::int64_t off = latest_.off_ticks + others_off_;
+    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0};
+  }
+  std::uint64_t readings() const noexcept { return readings_; }
+
+  /// Makes room for so many nodes of the call tree.
+  void widen_to(std::size_t nodes) {
+    if (nodes > by_node_.size()) by_node_.resize(nodes);
+  }
+  void make_room_for(std::uint32_t node) { widen_to(node + std::size_t{1}); }
+  /// Adds another thread's, whose nodes are here as `node_here` says. There is room for all of
+  /// these.
+  void merge(const cpu_totals& other, const std::vector<std::uint32_t>& node_here) noexcept {
+    const std::size_t nodes = std::min(other.by_node_.size(), node_here.size());
+    for (std::size_t i = 0; i < nodes; ++i) {
+      by_node_[node_here[i]].measured += other.by_node_[i].measured;
+      by_node_[node_here[i]].off += other.by_node_[i].off;
+    }
+    span_ += other.span_;
+    others_off_ += other.latest_.off_ticks + other.others_off_;
+    readings_ += other.readings_;
+  }
+  /// Forgets everything, readings too, and keeps the memory: in the child of a fork the thread's
+  /// CPU time begins anew, and a log may go to another thread.
+  void clear() noexcept {
+    std::fill(by_node_.begin(), by_node_.end(), cpu_sums{});
+    latest_ = {};
+    cpu_ns_ = span_ = readings_ = 0;
+    others_off_ = 0;
+  }
+
+ private:
+  cpu_reading latest_;
+  std::uint64_t cpu_ns_ = 0;  // of the latest reading
+  std::uint64_t span_ = 0;    // ticks between the readings
+  std::uint64_t readings_ = 0;
+  std::int64_t others_off_ = 0;  // ticks, of threads that were merged
+  std::vector<cpu_sums> by_node_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/cpu_totals.hpp>
 
 // <kprof/record/log_words.hpp>
 #ifndef KPROF_RECORD_LOG_WORDS_HPP
@@ -17957,6 +21895,7 @@ enum class record_kind : std::uint8_t {
   transfer_launch,  // of a copy or a memset, which does nothing where there are no bytes
   graph_launch,
   ignored_launch,  // of any of them, while nothing was being recorded
+  cpu_time,        // payload: how long the thread had run on a CPU, in ns
 };
 
 inline constexpr std::uint32_t record_header = 16;
@@ -18009,6 +21948,7 @@ struct alignas(64) log_head {
   char* limit = nullptr;             // of the chunk
   std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
   std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
+  std::uint64_t cpu_due = 0;         // ticks, from when on the thread notes its CPU time
   open_scopes scopes;
 };
 
@@ -18017,6 +21957,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/log_words.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18034,6 +21975,7 @@ struct open_frame {
   bool launched = false;      // work on a device
   std::uint32_t path = 0;     // of its node; 0 until somebody asks
   std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
+  cpu_reading cpu{};          // what the thread had noted last when it began
 };
 
 /// A call that launched work on a device, as folding found it.
@@ -18068,6 +22010,66 @@ struct part_note {
   std::uint32_t node;
   std::uint64_t begin;  // ticks
   std::uint64_t end;
+};
+
+/// The parts that a thread has done and that have not been joined, in the order of their ends.
+class part_notes {
+ public:
+  std::size_t size() const noexcept { return end_ - begin_; }
+  const part_note& operator[](std::size_t i) const noexcept { return notes_[begin_ + i]; }
+  const part_note* begin() const noexcept { return notes_.data() + begin_; }
+  const part_note* end() const noexcept { return notes_.data() + end_; }
+  /// How many ended up to `until`, in ticks.
+  std::size_t count_until(std::uint64_t until) const noexcept {
+    std::size_t least = 0, most = size();
+    while (least < most) {
+      const std::size_t middle = (least + most) / 2;
+      if ((*this)[middle].end <= until) least = middle + 1;
+      else most = middle;
+    }
+    return least;
+  }
+
+  bool has_room() const noexcept { return end_ < notes_.size(); }
+  /// Without memory it throws and changes nothing.
+  void make_room(std::size_t more) {
+    if (end_ + more > notes_.size()) notes_.resize(std::max(end_ + more, 2 * notes_.size()));
+  }
+  /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than
+  /// it was written by, and wait for it.
+  void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
+    part_note& n = notes_[end_++];
+    n.node = node;
+    n.begin = begin;
+    n.end = end;
+  }
+  /// Takes the first ones away.
+  void take(std::size_t count) noexcept {
+    begin_ += count;
+    if (begin_ < end_ / 2) return;  // each is moved once at the most
+    std::copy(begin(), end(), notes_.data());
+    end_ -= begin_;
+    begin_ = 0;
+    if (end_ == 0 && notes_.size() > kept) clear();
+  }
+  void clear() noexcept {
+    notes_ = {};
+    begin_ = end_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kept = 4096;
+  std::vector<part_note> notes_;  // those from begin_ to end_; the others are room
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+struct part_group;
+/// Which part of which calls the scopes of a node are; no group: not known yet, or of none.
+struct part_stream {
+  part_group* group = nullptr;
+  std::uint32_t part = 0;
+  std::uint32_t path = 0;  // of the node, where it is part 0
 };
 
 /// The place of a captured graph node in the call tree, as a plain value.
@@ -18497,6 +22499,9 @@ class site_table {
     for (const auto& op : ops_) op->remove_evaluators(home);
   }
 
+  /// Whether any operator was seen whose calls are done in parts.
+  bool have_parts() const noexcept { return have_parts_.load(std::memory_order_relaxed); }
+
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
@@ -18521,6 +22526,7 @@ class site_table {
     if (in_parts != nullptr) candidate.name = in_parts->name;
     else if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
     candidate.shares_name = in_parts != nullptr;
+    if (candidate.part_at != 0) have_parts_.store(true, std::memory_order_relaxed);
     ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
     ops_.back()->add_evaluator(home, desc);
     return *ops_.back();
@@ -18540,6 +22546,7 @@ class site_table {
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::atomic<site_info*> blocks_[max_blocks] = {};
   std::uint32_t next_ = 1;
+  std::atomic<bool> have_parts_{false};
 };
 
 }  // namespace detail
@@ -19504,6 +23511,366 @@ KPROF_DETAIL_END
 // Adds the records of one thread's log to its totals, one after the other. A record that there is
 // no memory for stays unfolded. Guarded by the lock of the thread's log.
 
+// <kprof/record/cpu_clock.hpp>
+#ifndef KPROF_RECORD_CPU_CLOCK_HPP
+#define KPROF_RECORD_CPU_CLOCK_HPP
+
+// How long a thread has run on a CPU, which tells a scope's work from waiting. The system is asked,
+// which takes 0.2 to 2 microseconds, and a scope takes 0.03: so a thread reads that clock at the
+// begin or end of a scope only when its last reading is an interval old. A reading is a record of
+// its log.
+
+// <kprof/record/clock.hpp>
+#ifndef KPROF_RECORD_CLOCK_HPP
+#define KPROF_RECORD_CLOCK_HPP
+
+// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime.
+// Counter ticks become nanoseconds through calibration points, each the same moment on the counter,
+// CLOCK_MONOTONIC (for durations, since nobody sets it) and CLOCK_REALTIME (for other tools'
+// records). Reading is thread-safe, calibrating is not.
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
+  timespec t{};
+  clock_gettime(id, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would
+/// double the cost.
+struct counter_clock {
+  static constexpr const char* name =
+#if defined(__aarch64__)
+      "cntvct";
+#else
+      "tsc";
+#endif
+  static std::uint64_t now() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return nanoseconds_of(CLOCK_MONOTONIC);
+#endif
+  }
+  /// Whether the counter runs at one rate on all cores and through sleep states.
+  static bool usable() noexcept {
+#if defined(__x86_64__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
+#elif defined(__aarch64__)
+    return true;
+#else
+    return false;
+#endif
+  }
+};
+
+struct system_clock {
+  static constexpr const char* name = "clock_gettime";
+  static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
+};
+
+/// The clock that this process records with, for what is timed beside scopes. The session sets it
+/// before its first recording.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<std::uint64_t (*)() noexcept> recording_clock{
+    &system_clock::now};
+
+/// One moment on three clocks.
+struct calibration_point {
+  std::uint64_t ticks;
+  std::uint64_t monotonic_ns;
+  std::uint64_t realtime_ns;
+};
+
+/// The narrowest of a few readings of CLOCK_MONOTONIC between two of the counter.
+template <class Clock>
+calibration_point calibrate() noexcept {
+  calibration_point best{};
+  std::uint64_t narrowest = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = Clock::now();
+    const std::uint64_t monotonic = nanoseconds_of(CLOCK_MONOTONIC);
+    const std::uint64_t after = Clock::now();
+    const std::uint64_t realtime = nanoseconds_of(CLOCK_REALTIME);
+    const std::uint64_t last = Clock::now();
+    if (last - before < narrowest) {
+      narrowest = last - before;
+      // The realtime reading lies about as far behind `after` as the monotonic one behind `before`.
+      best = {before + (after - before) / 2, monotonic, realtime};
+    }
+  }
+  return best;
+}
+
+/// The line by which ticks become nanoseconds since the first calibration point. Its slope is that
+/// of all stretches between points so far. CLOCK_MONOTONIC stands still or jumps where a machine is
+/// suspended or a process moved to another: a stretch in which it has gone apart from the counter
+/// says nothing of the slope, and is as long as the counter says.
+class timebase {
+ public:
+  /// Begins anew. The slope that is known goes on to hold.
+  void reset(calibration_point first) noexcept {
+    points_[0] = first;
+    size_ = 1;
+    shift_ns_ = apart_ns_ = 0;
+    apart_ = 0;
+  }
+  /// Learns the slope from a stretch outside the line.
+  void learn(const calibration_point& from, const calibration_point& to) noexcept {
+    const std::int64_t ticks = difference(to.ticks, from.ticks);
+    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
+    if (ticks <= 0 || ns < shortest_ns) return;
+    ticks_ += static_cast<double>(ticks);
+    ns_ += static_cast<double>(ns);
+  }
+  bool knows_slope() const noexcept { return ticks_ > 0; }
+
+  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no
+  /// more.
+  void add(calibration_point point) noexcept {
+    point.monotonic_ns -= static_cast<std::uint64_t>(shift_ns_);
+    const std::int64_t off = distance(last(), point);
+    if (off != 0) {
+      ++apart_;
+      apart_ns_ += off < 0 ? -off : off;
+      shift_ns_ += off;
+      point.monotonic_ns -= static_cast<std::uint64_t>(off);
+    } else {
+      learn(last(), point);
+    }
+    if (size_ == capacity) {
+      size_ = 1;
+      for (std::uint32_t i = 2; i < capacity; i += 2) points_[size_++] = points_[i];
+    }
+    points_[size_++] = point;
+  }
+
+  const calibration_point& first() const noexcept { return points_[0]; }
+  const calibration_point& last() const noexcept { return points_[size_ - 1]; }
+
+  double ns_per_tick() const noexcept { return knows_slope() ? ns_ / ticks_ : 1.0; }
+  /// Nanoseconds from the first point to `ticks`; negative before it.
+  double since_start_ns(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(difference(ticks, first().ticks)) * ns_per_tick();
+  }
+  /// Largest distance of a point from the line, but for stretches in which the clocks went apart;
+  /// -1 with fewer than three points.
+  double residual_ns() const noexcept {
+    if (size_ < 3) return -1;
+    double worst = 0;
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      const calibration_point& p = points_[i];
+      const double off = since_start_ns(p.ticks) -
+                         static_cast<double>(difference(p.monotonic_ns, first().monotonic_ns));
+      worst = off > worst ? off : -off > worst ? -off : worst;
+    }
+    return worst;
+  }
+  /// In how many stretches the counter and CLOCK_MONOTONIC went apart, and how far in all.
+  std::uint64_t times_apart() const noexcept { return apart_; }
+  double apart_ns() const noexcept { return static_cast<double>(apart_ns_); }
+
+ private:
+  static constexpr std::uint32_t capacity = 64;
+  // A point is some 25 ns off: shorter stretches would make the slope worse than it is known.
+  static constexpr std::int64_t shortest_ns = 2000;
+
+  static std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
+    return static_cast<std::int64_t>(a - b);
+  }
+  /// How much longer CLOCK_MONOTONIC says the stretch is than the counter; 0 where they agree but
+  /// for readings that were interrupted and clocks that are being adjusted.
+  std::int64_t distance(const calibration_point& from, const calibration_point& to) const noexcept {
+    if (!knows_slope()) return 0;
+    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
+    const double by_counter = static_cast<double>(difference(to.ticks, from.ticks)) * ns_per_tick();
+    const double off = static_cast<double>(ns) - by_counter;
+    const double allowed = 20'000 + 0.01 * (by_counter < 0 ? -by_counter : by_counter);
+    return off <= allowed && off >= -allowed ? 0 : static_cast<std::int64_t>(off);
+  }
+
+  calibration_point points_[capacity] = {};  // monotonic_ns: less all shifts before
+  std::uint32_t size_ = 0;
+  double ticks_ = 0;  // of the stretches that the slope is of
+  double ns_ = 0;
+  std::int64_t shift_ns_ = 0;
+  std::int64_t apart_ns_ = 0;
+  std::uint64_t apart_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/clock.hpp>
+
+// <kprof/record/this_thread.hpp>
+#ifndef KPROF_RECORD_THIS_THREAD_HPP
+#define KPROF_RECORD_THIS_THREAD_HPP
+
+// What the recorder keeps of the calling thread: its log, and whether it is inside kprof.
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The log of a thread that has recorded nothing. It has no room, so that the first scope takes the
+/// slow path, and its innermost token is one that no scope ever has.
+KPROF_DETAIL_LOCAL inline constinit log_head empty_log{
+    nullptr, nullptr, 0, 0, 0, open_scopes{open_scopes::changing}};
+
+// No initial-exec model: it would put all thread-local data of a shared library, its own too, into
+// the few hundred bytes that the loader keeps for libraries that are opened later. It would save 42
+// instructions a scope in a library and 16 in a program that links a compiled session, but no more
+// than 0.3 ns of 29.
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log = &empty_log;
+
+/// Bytes that a record takes inside the scope `around`, with the ends of all scopes that are open
+/// then: an end never has to look for room.
+constexpr std::size_t room_for(scope_token around, std::size_t record) noexcept {
+  return record + 8 + 8 * std::size_t{depth_of(around)};
+}
+/// Whether a record of this size has room at `at`, where the next record goes.
+inline bool has_room(const log_head& log, const char* at, scope_token around,
+                     std::size_t record) noexcept {
+  // In a forked child the limit may lie behind the cursor.
+  return log.limit - at >= static_cast<std::ptrdiff_t>(room_for(around, record));
+}
+inline bool has_room(const log_head& log, std::size_t record) noexcept {
+  return has_room(log, log.next_record(), log.scopes.innermost(), record);
+}
+
+/// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's
+/// allocator must not come back to it.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
+
+/// Whether this thread has ended for the recorder: it gets no other log.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool has_left_recorder = false;
+
+/// Marks this thread as inside kprof until the end of the block. Leaves errno as it was: the
+/// program may open a scope before it reads it.
+class KPROF_DETAIL_LOCAL mark_inside_kprof {
+ public:
+  mark_inside_kprof() noexcept : error_(errno), before_(inside_kprof) { inside_kprof = true; }
+  ~mark_inside_kprof() {
+    inside_kprof = before_;
+    errno = error_;
+  }
+  mark_inside_kprof(const mark_inside_kprof&) = delete;
+  mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
+
+ private:
+  hold_cancellation hold_;
+  int error_;
+  bool before_;
+};
+
+/// Appends a record that opens and closes nothing, where there is room. By the log's own thread.
+inline bool append_record(log_head& log, std::uint64_t word, std::uint64_t ticks,
+                          const void* payload, std::uint32_t bytes) noexcept {
+  const scope_token around = log.scopes.innermost();
+  log.scopes.begin_change();
+  char* const at = log.next_record();
+  const bool fits = has_room(log, at, around, record_size(word));
+  if (fits) {
+    put(at, word);
+    put(at + 8, ticks);
+    if (bytes != 0) std::memcpy(at + record_header, payload, bytes);
+    log.publish(at + record_size(word));
+  }
+  log.scopes.set_innermost(around);
+  return fits;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/this_thread.hpp>
+
+#include <time.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::uint64_t cpu_time_payload = 8;
+inline constexpr std::uint64_t never = ~std::uint64_t{0};
+
+/// How often threads read their CPU time, and what makes ticks of it. The session keeps both up to
+/// date; a recorder without one reads once a thread.
+struct cpu_clock_rate {
+  static constexpr std::uint64_t shortest_interval_ns = 200'000;
+
+  std::atomic<std::uint64_t> interval_ticks{std::uint64_t{1} << 62U};
+  std::atomic<double> ticks_per_ns{1};
+};
+KPROF_DETAIL_LOCAL inline constinit cpu_clock_rate cpu_clock;
+
+/// This thread's CPU time; false where the system does not tell it. Leaves errno as it was.
+inline bool read_cpu_time(std::uint64_t& ns) noexcept {
+  const int error = errno;
+  timespec t{};
+  const bool told = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0;
+  errno = error;
+  ns =
+      static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+  return told;
+}
+
+/// What a reading costs, the least of a few; 0 where the system tells no CPU time.
+inline std::uint64_t cost_of_cpu_time() noexcept {
+  std::uint64_t least = never;
+  for (int i = 0; i < 5; ++i) {
+    std::uint64_t ns = 0;
+    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+    if (!read_cpu_time(ns)) return 0;
+    const std::uint64_t took = nanoseconds_of(CLOCK_MONOTONIC) - before;
+    if (took < least) least = took;
+  }
+  return least == 0 ? 1 : least;
+}
+
+/// Notes this thread's CPU time in its log, which takes one percent of its time at most. `now`: the
+/// time in ticks. False where the log has no room. A guard in a signal's handler that comes
+/// meanwhile reads nothing.
+[[gnu::noinline, gnu::cold]] inline bool note_cpu_time(log_head& log, std::uint64_t now) noexcept {
+  const std::uint64_t word = record_word(record_kind::cpu_time, 0, cpu_time_payload);
+  if (!has_room(log, record_size(word))) return false;
+  std::uint64_t ns = 0;
+  log.cpu_due = now + cpu_clock.interval_ticks.load(std::memory_order_relaxed);
+  if (!read_cpu_time(ns)) log.cpu_due = never;
+  // Where a handler has taken the room, the next reading tells of this time too.
+  else static_cast<void>(append_record(log, word, now, &ns, cpu_time_payload));
+  return true;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/cpu_clock.hpp>
+
 // <kprof/record/missing_launches.hpp>
 #ifndef KPROF_RECORD_MISSING_LAUNCHES_HPP
 #define KPROF_RECORD_MISSING_LAUNCHES_HPP
@@ -19858,7 +24225,7 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_SHARED_TOTALS_HPP
 
 // Totals of the calls that several threads share, by the node of their part 0. Guarded by the lock
-// of the thread's log.
+// of the list of threads.
 
 // <kprof/record/part_joining.hpp>
 #ifndef KPROF_RECORD_PART_JOINING_HPP
@@ -19872,7 +24239,9 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -19882,6 +24251,7 @@ namespace detail {
 struct call_place {
   std::uint32_t path = 0;
   std::uint32_t thread = 0;
+  bool operator==(const call_place&) const = default;
 };
 
 /// A call all of whose parts have come, in ticks.
@@ -19893,42 +24263,77 @@ struct joined_call {
   std::uint64_t end = 0;  // the last one, a time
 };
 
+/// What calls that have begun and are not complete may take: an eighth of the memory for totals, or
+/// parameters would be merged for them. A part that never comes must not leave the calls of other
+/// operators without times, so that none takes more than half of what is left.
+class joining_memory {
+ public:
+  explicit joining_memory(tree_budget& budget) : budget_(&budget) {}
+
+  bool take(std::size_t bytes) noexcept {
+    const std::uint64_t most = budget_->limit() / 8;
+    if (budget_->spent() || taken_ >= most || bytes > (most - taken_) / 2) return false;
+    taken_ += bytes;
+    budget_->add(bytes);
+    return true;
+  }
+  void give_back(std::size_t bytes) noexcept {
+    taken_ -= bytes;
+    budget_->remove(bytes);
+  }
+  std::uint64_t taken() const noexcept { return taken_; }
+
+ private:
+  tree_budget* budget_;
+  std::uint64_t taken_ = 0;
+};
+
 class part_joining {
  public:
   /// More parts than that are a mistake of the program.
   static constexpr std::uint32_t max_parts = 65536;
-  /// Calls that have begun and are not complete, of which times are kept.
-  static constexpr std::size_t window = 8192;
 
-  explicit part_joining(std::uint32_t parts) : parts_(parts) {}
+  part_joining(std::uint32_t parts, joining_memory& memory) : parts_(parts), memory_(&memory) {}
+  ~part_joining() { memory_->give_back(bytes()); }
+  part_joining(const part_joining&) = delete;
+  part_joining& operator=(const part_joining&) = delete;
 
-  /// Counts a part, in the order of time for parts of one number. `part`: less than the number of
-  /// parts. Calls complete(joined_call), which must not throw, for a call that has all parts now.
-  /// `most_begun`: for how many begun calls times may be kept now; those that are kept stay.
-  /// Without memory it throws and changes nothing.
+  /// Before the first part of this number comes. `part`: less than the number of parts. Without
+  /// memory it throws and changes nothing.
+  void expect(std::uint32_t part) {
+    if (part >= counts_.size()) counts_.resize(part + std::size_t{1});
+  }
+
+  /// Counts a part, in the order of time for parts of one number. Calls complete(joined_call),
+  /// which must not throw, for a call that has all parts now.
   template <class Complete>
   void add(std::uint32_t part, std::uint64_t begin, std::uint64_t end, call_place place,
-           Complete complete, std::size_t most_begun = window) {
-    if (part >= counts_.size()) counts_.resize(part + std::size_t{1});
-    const std::uint64_t call = counts_[part];
-    if (may_keep(call, most_begun)) merge(call, part, begin, end, place);
-    ++counts_[part];
-    while (!begun_.empty() && begun_.front().parts_come == parts_) {
-      const begun_call& b = begun_.front();
+           Complete complete) noexcept {
+    const std::uint64_t call = counts_[part]++;
+    if (call < first_begun_) return;  // its call has been given up
+    const std::uint64_t at = call - first_begun_;
+    if (gives_up_ || (at == begun_count_ && !begin_call())) [[unlikely]] {
+      if (!keeps_while_giving_up(call)) return;
+    }
+    begun_call& b = begun_[call & (capacity_ - 1)];
+    const std::uint64_t ticks = end > begin ? end - begin : 0;
+    b.first = std::min(b.first, begin);
+    b.last = std::max(b.last, end);
+    b.busy += ticks;
+    b.longest = std::max(b.longest, ticks);
+    if (part == 0) b.place = place;
+    // Calls before this one are complete too: each of its parts came for them before.
+    if (++b.parts_come == parts_) {
       complete(
           joined_call{b.place, b.last > b.first ? b.last - b.first : 0, b.busy, b.longest, b.last});
-      begun_.pop_front();
       ++first_begun_;
       ++joined_;
-    }
-    if (gives_up_ && begun_.empty()) {
-      first_begun_ = given_up_to_;
-      gives_up_ = false;
+      if (--begun_count_ == 0) none_begun();
     }
   }
 
   /// Bytes held for calls that have begun and are not complete.
-  std::size_t bytes() const noexcept { return begun_.size() * sizeof(begun_call); }
+  std::size_t bytes() const noexcept { return capacity_ * sizeof(begun_call); }
   std::uint32_t parts() const noexcept { return parts_; }
   /// How often part i has come; those of a number that is not less than the size never have.
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
@@ -19939,7 +24344,6 @@ class part_joining {
   /// Of these, those whose times are known.
   std::uint64_t joined() const noexcept { return joined_; }
 
- private:
   struct begun_call {
     std::uint64_t first = ~std::uint64_t{0};
     std::uint64_t last = 0;
@@ -19949,40 +24353,66 @@ class part_joining {
     call_place place;
   };
 
-  /// Whether the times of this part of the call are kept; makes room for them.
-  bool may_keep(std::uint64_t call, std::size_t most_begun) {
-    if (call < first_begun_) return false;  // its call has been given up
-    const std::uint64_t at = call - first_begun_;
-    if (!gives_up_ && at >= most_begun) {
-      gives_up_ = true;
-      given_up_from_ = first_begun_ + begun_.size();
-    }
-    if (gives_up_ && call >= given_up_from_) {
-      given_up_to_ = std::max(given_up_to_, call + 1);
-      return false;
-    }
-    if (at >= begun_.size()) begun_.resize(static_cast<std::size_t>(at) + 1);
+ private:
+  static constexpr std::size_t fewest = 16;
+  // Calls for which there is always room once there was: in step, threads need no more.
+  static constexpr std::size_t kept = 256;
+
+  /// One more call; false where there is no memory.
+  bool begin_call() noexcept {
+    if (begun_count_ == capacity_ && !widen()) return false;
+    begun_[(first_begun_ + begun_count_++) & (capacity_ - 1)] = begun_call{};
     return true;
   }
-  void merge(std::uint64_t call, std::uint32_t part, std::uint64_t begin, std::uint64_t end,
-             call_place place) noexcept {
-    begun_call& b = begun_[static_cast<std::size_t>(call - first_begun_)];
-    const std::uint64_t ticks = end > begin ? end - begin : 0;
-    b.first = std::min(b.first, begin);
-    b.last = std::max(b.last, end);
-    b.busy += ticks;
-    b.longest = std::max(b.longest, ticks);
-    if (part == 0) b.place = place;
-    ++b.parts_come;
+  [[gnu::noinline]] bool widen() noexcept {
+    const std::size_t wanted = std::max(fewest, 2 * capacity_), more = wanted - capacity_;
+    if (!memory_->take(more * sizeof(begun_call))) return false;
+    std::unique_ptr<begun_call[]> wider(new (std::nothrow) begun_call[wanted]);
+    if (wider == nullptr) {
+      memory_->give_back(more * sizeof(begun_call));
+      return false;
+    }
+    for (std::uint64_t c = first_begun_; c != first_begun_ + begun_count_; ++c)
+      wider[c & (wanted - 1)] = begun_[c & (capacity_ - 1)];
+    begun_ = std::move(wider);
+    capacity_ = wanted;
+    return true;
+  }
+
+  /// While calls are given up, and for the first of them: whether the times of this one are kept.
+  [[gnu::noinline]] bool keeps_while_giving_up(std::uint64_t call) noexcept {
+    if (!gives_up_) {
+      gives_up_ = true;
+      given_up_from_ = call;
+    }
+    if (call < given_up_from_) return true;
+    given_up_to_ = std::max(given_up_to_, call + 1);
+    if (begun_count_ == 0) none_begun();
+    return false;
+  }
+  void none_begun() noexcept {
+    if (gives_up_) {
+      first_begun_ = given_up_to_;
+      gives_up_ = false;
+    }
+    if (capacity_ <= kept) return;
+    memory_->give_back(bytes());
+    begun_.reset();
+    capacity_ = 0;
   }
 
   std::uint32_t parts_;
+  joining_memory* memory_;
   std::vector<std::uint64_t> counts_;
-  std::deque<begun_call> begun_;   // calls from first_begun_ on
+  // Calls from first_begun_ on, each at its number modulo the capacity, a power of two.
+  std::unique_ptr<begun_call[]> begun_;
+  std::size_t capacity_ = 0;
+  std::size_t begun_count_ = 0;
   std::uint64_t first_begun_ = 0;  // all before are joined or given up
   std::uint64_t joined_ = 0;
-  // While a part is more than the window behind another: the times of calls from given_up_from_ up
-  // to given_up_to_ are not kept. Joining goes on behind them when those before are complete.
+  // While a part is further behind another than there is memory for: the times of calls from
+  // given_up_from_ up to given_up_to_ are not kept. Joining goes on behind them when those before
+  // are complete.
   bool gives_up_ = false;
   std::uint64_t given_up_from_ = 0;
   std::uint64_t given_up_to_ = 0;
@@ -20058,20 +24488,26 @@ class shared_totals {
     const auto known = sums_.find(node);
     return known == sums_.end() ? nullptr : &known->second;
   }
-  /// Without memory it throws and changes nothing.
-  void add(std::uint32_t node, const shared_sums& more) {
+  /// Those of a node, which stay where they are until clear(). Without memory it throws and changes
+  /// nothing.
+  shared_sums& of(std::uint32_t node) {
     const auto [at, is_new] = sums_.try_emplace(node);
     if (is_new) charge(sizeof *at + 4 * sizeof(void*));
-    at->second.add(more, [this](std::size_t bytes) { return afford(bytes); });
+    return at->second;
+  }
+  /// Counts a call. `sums`: of a node.
+  void add(shared_sums& sums, const joined_call& call) noexcept {
+    sums.add(call, [this](std::size_t bytes) { return afford(bytes); });
   }
 
   /// Makes room for what another thread's totals hold. `nodes`: where its nodes are here.
   void make_room_for(const shared_totals& other, const std::vector<std::uint32_t>& nodes) {
-    for (const auto& [node, sums] : other.sums_) add(nodes[node], {});
+    for (const auto& [node, sums] : other.sums_) static_cast<void>(of(nodes[node]));
   }
   /// After make_room_for().
   void add(const shared_totals& other, const std::vector<std::uint32_t>& nodes) noexcept {
-    for (const auto& [node, sums] : other.sums_) add(nodes[node], sums);
+    for (const auto& [node, sums] : other.sums_)
+      of(nodes[node]).add(sums, [this](std::size_t bytes) { return afford(bytes); });
   }
 
  private:
@@ -20120,9 +24556,12 @@ class KPROF_DETAIL_LOCAL log_folding {
   call_tree tree;
   device_totals device;
   missing_launches missing;
+  cpu_totals cpu;
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
-  std::vector<part_note> parts;       // not yet joined, in the order of their ends
+  part_notes parts;
+  // By node, as far as joining has asked; guarded by the lock of the list of threads.
+  std::vector<part_stream> part_streams;
   shared_totals shared;
   log_counts counts;
 
@@ -20162,17 +24601,29 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t start = get(at + 8);
     at += record_size(word);
     const std::uint64_t end_word = at < stop ? get(at) : 0;
-    if ((end_word & end_bit) == 0 || called.node->is_part) {
+    if ((end_word & end_bit) == 0) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
-      stack.push_back({called.number, false, start, 0});
+      stack.push_back({called.number, false, start, 0, false, 0, 0, cpu.latest()});
       return start;
     }
     at += 8;
     const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
+    if (called.node->is_part) [[unlikely]] {
+      if (!parts.has_room()) widen_parts(at - 8 - record_size(word), word);
+      parts.add(called.number, start, start + ticks);
+    }
     tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
     return end_word & ~end_bit;
+  }
+
+  /// Makes room to note one more part, the same way.
+  [[gnu::noinline]] void widen_parts(char* at, std::uint64_t word) {
+    const std::uint64_t folded = get(at);
+    put(at, word);
+    parts.make_room(1);
+    put(at, folded);
   }
 
   /// Makes room for one more open scope, whose begin is folded at `at` and was `word` before. Where
@@ -20201,6 +24652,9 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::transfer_launch:
       case record_kind::graph_launch: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
+      case record_kind::cpu_time:
+        cpu.read(ticks, get(at + record_header), cpu_clock.ticks_per_ns);
+        break;
       case record_kind::begin:
       case record_kind::folded: break;
     }
@@ -20238,17 +24692,22 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
-    if (n.is_part) [[unlikely]]
-      note_part(f, ticks);
+    if (n.is_part || cpu.latest().ticks > f.start) [[unlikely]]
+      note_part_and_cpu_time(f, ticks, n.is_part);
     tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
   }
 
-  [[gnu::noinline]] void note_part(const open_frame& f, std::uint64_t ticks) {
-    reserve_more(parts, 1);
-    parts.push_back({f.node, f.start, f.start + ticks});
+  [[gnu::noinline]] void note_part_and_cpu_time(const open_frame& f, std::uint64_t ticks,
+                                                bool is_part) {
+    cpu.make_room_for(f.node);
+    if (is_part) {
+      parts.make_room(1);
+      parts.add(f.node, f.start, f.start + ticks);
+    }
+    cpu.add_call(f.node, f.cpu, f.start, ticks);
   }
 
   std::uint32_t innermost_path() {
@@ -20268,93 +24727,6 @@ class KPROF_DETAIL_LOCAL log_folding {
 KPROF_DETAIL_END
 
 #endif  // <kprof/record/log_folding.hpp>
-
-// <kprof/record/this_thread.hpp>
-#ifndef KPROF_RECORD_THIS_THREAD_HPP
-#define KPROF_RECORD_THIS_THREAD_HPP
-
-// What the recorder keeps of the calling thread: its log, and whether it is inside kprof.
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The log of a thread that has recorded nothing. It has no room, so that the first scope takes the
-/// slow path, and its innermost token is one that no scope ever has.
-KPROF_DETAIL_LOCAL inline constinit log_head empty_log{nullptr, nullptr, 0, 0,
-                                                       open_scopes{open_scopes::changing}};
-
-// No initial-exec model: it would put all thread-local data of a shared library, its own too, into
-// the few hundred bytes that the loader keeps for libraries that are opened later. It would save 42
-// instructions a scope in a library and 16 in a program that links a compiled session, but no more
-// than 0.3 ns of 29.
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log = &empty_log;
-
-/// Bytes that a record takes inside the scope `around`, with the ends of all scopes that are open
-/// then: an end never has to look for room.
-constexpr std::size_t room_for(scope_token around, std::size_t record) noexcept {
-  return record + 8 + 8 * std::size_t{depth_of(around)};
-}
-/// Whether a record of this size has room at `at`, where the next record goes.
-inline bool has_room(const log_head& log, const char* at, scope_token around,
-                     std::size_t record) noexcept {
-  // In a forked child the limit may lie behind the cursor.
-  return log.limit - at >= static_cast<std::ptrdiff_t>(room_for(around, record));
-}
-inline bool has_room(const log_head& log, std::size_t record) noexcept {
-  return has_room(log, log.next_record(), log.scopes.innermost(), record);
-}
-
-/// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's
-/// allocator must not come back to it.
-KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
-
-/// Whether this thread has ended for the recorder: it gets no other log.
-KPROF_DETAIL_LOCAL inline thread_local constinit bool has_left_recorder = false;
-
-/// Marks this thread as inside kprof until the end of the block. Leaves errno as it was: the
-/// program may open a scope before it reads it.
-class KPROF_DETAIL_LOCAL mark_inside_kprof {
- public:
-  mark_inside_kprof() noexcept : error_(errno), before_(inside_kprof) { inside_kprof = true; }
-  ~mark_inside_kprof() {
-    inside_kprof = before_;
-    errno = error_;
-  }
-  mark_inside_kprof(const mark_inside_kprof&) = delete;
-  mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
-
- private:
-  hold_cancellation hold_;
-  int error_;
-  bool before_;
-};
-
-/// Appends a record that opens and closes nothing, where there is room. By the log's own thread.
-inline bool append_record(log_head& log, std::uint64_t word, std::uint64_t ticks,
-                          const void* payload, std::uint32_t bytes) noexcept {
-  const scope_token around = log.scopes.innermost();
-  log.scopes.begin_change();
-  char* const at = log.next_record();
-  const bool fits = has_room(log, at, around, record_size(word));
-  if (fits) {
-    put(at, word);
-    put(at + 8, ticks);
-    if (bytes != 0) std::memcpy(at + record_header, payload, bytes);
-    log.publish(at + record_size(word));
-  }
-  log.scopes.set_innermost(around);
-  return fits;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/this_thread.hpp>
 
 // <kprof/record/timeline.hpp>
 #ifndef KPROF_RECORD_TIMELINE_HPP
@@ -20394,7 +24766,8 @@ class timeline_walk {
         case record_kind::kernel_launch:
         case record_kind::transfer_launch:
         case record_kind::graph_launch:
-        case record_kind::ignored_launch: break;
+        case record_kind::ignored_launch:
+        case record_kind::cpu_time: break;
       }
       at += record_size(word);
     }
@@ -20453,6 +24826,14 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     emitted_deeper = 0;
     drops_until_search = 0;
     end_rounds = 0;
+    cpu_due = 0;
+  }
+
+  /// In the child of a fork, whose CPU time begins anew. Without room, its next scope comes by
+  /// recorder::more_room(). Returns where the log is.
+  char* begin_in_child() noexcept {
+    cpu_due = 0;
+    return limit = next_record();
   }
 
   /// Whether a record of this size fits into no chunk, for all the ends of open scopes.
@@ -20516,6 +24897,18 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
   }
 
+  /// Folds the oldest chunk that waits.
+  void fold_chunk() {
+    if (backlog_ != 0) fold_full(1);
+    else if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, published());
+  }
+  /// The time, in ticks, up to which all that has been recorded is folded.
+  std::uint64_t folded_until() const noexcept {
+    const bool waits =
+        backlog_ != 0 || (unread_ != nullptr && unread_ == writing_ && read_at_ != published());
+    return waits ? folded_until_ : ~std::uint64_t{0};
+  }
+
   /// Takes a full chunk that has been folded out of the log.
   void release(chunk* c) noexcept {
     (c->previous != nullptr ? c->previous->next : first_) = c->next;
@@ -20562,6 +24955,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (unread_ != nullptr) unread_->first_depth = static_cast<std::uint32_t>(stack.size());
     tree.clear_but(stack);
     missing.clear();
+    cpu.clear();
     for (open_frame& f : stack) {
       // Its call counts in this recording, and what it launched before does not. That needs no
       // memory: a node is no further back than it was.
@@ -20572,6 +24966,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     parts.clear();
+    part_streams.clear();
     shared.clear();
     counts = {};
     begin = now;
@@ -20662,6 +25057,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
     c.last_ticks = fold_up_to(stop, c.last_ticks);
+    if (folded_until_ < c.last_ticks) folded_until_ = c.last_ticks;
     c.ends += take_finished();
   }
 
@@ -20672,6 +25068,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   chunk* unread_ = nullptr;    // where folding goes on, at read_at_
   std::uint32_t backlog_ = 0;  // full chunks that have not been folded
   bool folds_when_full_ = false;
+  std::uint64_t folded_until_ = 0;  // ticks of the last record that was folded
 };
 
 }  // namespace detail
@@ -21088,6 +25485,7 @@ class known_devices {
     known.memory_bytes = d.memory_bytes;
     known.memory_bytes_per_s = d.memory_bytes_per_s;
     known.clock_hz = d.clock_hz;
+    known.l2_bytes = d.l2_bytes;
   }
   /// Counts an activity that has times.
   void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
@@ -21433,205 +25831,6 @@ KPROF_DETAIL_END
 // Locks are taken in this order: the list of threads, one thread's log, then sites, paths or the
 // pool.
 
-// <kprof/record/clock.hpp>
-#ifndef KPROF_RECORD_CLOCK_HPP
-#define KPROF_RECORD_CLOCK_HPP
-
-// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime.
-// Counter ticks become nanoseconds through calibration points, each the same moment on the counter,
-// CLOCK_MONOTONIC (for durations, since nobody sets it) and CLOCK_REALTIME (for other tools'
-// records). Reading is thread-safe, calibrating is not.
-
-#include <time.h>
-
-#include <atomic>
-#include <cstdint>
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
-  timespec t{};
-  clock_gettime(id, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(t.tv_nsec);
-}
-
-/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would
-/// double the cost.
-struct counter_clock {
-  static constexpr const char* name =
-#if defined(__aarch64__)
-      "cntvct";
-#else
-      "tsc";
-#endif
-  static std::uint64_t now() noexcept {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return nanoseconds_of(CLOCK_MONOTONIC);
-#endif
-  }
-  /// Whether the counter runs at one rate on all cores and through sleep states.
-  static bool usable() noexcept {
-#if defined(__x86_64__)
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
-#elif defined(__aarch64__)
-    return true;
-#else
-    return false;
-#endif
-  }
-};
-
-struct system_clock {
-  static constexpr const char* name = "clock_gettime";
-  static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
-};
-
-/// The clock that this process records with, for what is timed beside scopes. The session sets it
-/// before its first recording.
-KPROF_DETAIL_LOCAL inline constinit std::atomic<std::uint64_t (*)() noexcept> recording_clock{
-    &system_clock::now};
-
-/// One moment on three clocks.
-struct calibration_point {
-  std::uint64_t ticks;
-  std::uint64_t monotonic_ns;
-  std::uint64_t realtime_ns;
-};
-
-/// The narrowest of a few readings of CLOCK_MONOTONIC between two of the counter.
-template <class Clock>
-calibration_point calibrate() noexcept {
-  calibration_point best{};
-  std::uint64_t narrowest = ~std::uint64_t{0};
-  for (int i = 0; i < 8; ++i) {
-    const std::uint64_t before = Clock::now();
-    const std::uint64_t monotonic = nanoseconds_of(CLOCK_MONOTONIC);
-    const std::uint64_t after = Clock::now();
-    const std::uint64_t realtime = nanoseconds_of(CLOCK_REALTIME);
-    const std::uint64_t last = Clock::now();
-    if (last - before < narrowest) {
-      narrowest = last - before;
-      // The realtime reading lies about as far behind `after` as the monotonic one behind `before`.
-      best = {before + (after - before) / 2, monotonic, realtime};
-    }
-  }
-  return best;
-}
-
-/// The line by which ticks become nanoseconds since the first calibration point. Its slope is that
-/// of all stretches between points so far. CLOCK_MONOTONIC stands still or jumps where a machine is
-/// suspended or a process moved to another: a stretch in which it has gone apart from the counter
-/// says nothing of the slope, and is as long as the counter says.
-class timebase {
- public:
-  /// Begins anew. The slope that is known goes on to hold.
-  void reset(calibration_point first) noexcept {
-    points_[0] = first;
-    size_ = 1;
-    shift_ns_ = apart_ns_ = 0;
-    apart_ = 0;
-  }
-  /// Learns the slope from a stretch outside the line.
-  void learn(const calibration_point& from, const calibration_point& to) noexcept {
-    const std::int64_t ticks = difference(to.ticks, from.ticks);
-    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
-    if (ticks <= 0 || ns < shortest_ns) return;
-    ticks_ += static_cast<double>(ticks);
-    ns_ += static_cast<double>(ns);
-  }
-  bool knows_slope() const noexcept { return ticks_ > 0; }
-
-  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no
-  /// more.
-  void add(calibration_point point) noexcept {
-    point.monotonic_ns -= static_cast<std::uint64_t>(shift_ns_);
-    const std::int64_t off = distance(last(), point);
-    if (off != 0) {
-      ++apart_;
-      apart_ns_ += off < 0 ? -off : off;
-      shift_ns_ += off;
-      point.monotonic_ns -= static_cast<std::uint64_t>(off);
-    } else {
-      learn(last(), point);
-    }
-    if (size_ == capacity) {
-      size_ = 1;
-      for (std::uint32_t i = 2; i < capacity; i += 2) points_[size_++] = points_[i];
-    }
-    points_[size_++] = point;
-  }
-
-  const calibration_point& first() const noexcept { return points_[0]; }
-  const calibration_point& last() const noexcept { return points_[size_ - 1]; }
-
-  double ns_per_tick() const noexcept { return knows_slope() ? ns_ / ticks_ : 1.0; }
-  /// Nanoseconds from the first point to `ticks`; negative before it.
-  double since_start_ns(std::uint64_t ticks) const noexcept {
-    return static_cast<double>(difference(ticks, first().ticks)) * ns_per_tick();
-  }
-  /// Largest distance of a point from the line, but for stretches in which the clocks went apart;
-  /// -1 with fewer than three points.
-  double residual_ns() const noexcept {
-    if (size_ < 3) return -1;
-    double worst = 0;
-    for (std::uint32_t i = 0; i < size_; ++i) {
-      const calibration_point& p = points_[i];
-      const double off = since_start_ns(p.ticks) -
-                         static_cast<double>(difference(p.monotonic_ns, first().monotonic_ns));
-      worst = off > worst ? off : -off > worst ? -off : worst;
-    }
-    return worst;
-  }
-  /// In how many stretches the counter and CLOCK_MONOTONIC went apart, and how far in all.
-  std::uint64_t times_apart() const noexcept { return apart_; }
-  double apart_ns() const noexcept { return static_cast<double>(apart_ns_); }
-
- private:
-  static constexpr std::uint32_t capacity = 64;
-  // A point is some 25 ns off: shorter stretches would make the slope worse than it is known.
-  static constexpr std::int64_t shortest_ns = 2000;
-
-  static std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
-    return static_cast<std::int64_t>(a - b);
-  }
-  /// How much longer CLOCK_MONOTONIC says the stretch is than the counter; 0 where they agree but
-  /// for readings that were interrupted and clocks that are being adjusted.
-  std::int64_t distance(const calibration_point& from, const calibration_point& to) const noexcept {
-    if (!knows_slope()) return 0;
-    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
-    const double by_counter = static_cast<double>(difference(to.ticks, from.ticks)) * ns_per_tick();
-    const double off = static_cast<double>(ns) - by_counter;
-    const double allowed = 20'000 + 0.01 * (by_counter < 0 ? -by_counter : by_counter);
-    return off <= allowed && off >= -allowed ? 0 : static_cast<std::int64_t>(off);
-  }
-
-  calibration_point points_[capacity] = {};  // monotonic_ns: less all shifts before
-  std::uint32_t size_ = 0;
-  double ticks_ = 0;  // of the stretches that the slope is of
-  double ns_ = 0;
-  std::int64_t shift_ns_ = 0;
-  std::int64_t apart_ns_ = 0;
-  std::uint64_t apart_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/clock.hpp>
-
 // <kprof/record/forked_child.hpp>
 #ifndef KPROF_RECORD_FORKED_CHILD_HPP
 #define KPROF_RECORD_FORKED_CHILD_HPP
@@ -21643,6 +25842,10 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Set in the child of a fork by a signal's handler that has interrupted kprof: its locks and what
+/// they guard are in the middle of something. Such a process takes none of them and has no profile.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> recorder_is_lost{false};
 
 /// The child of a fork, until it has started over.
 struct KPROF_DETAIL_LOCAL forked_child {
@@ -21662,8 +25865,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_RECORD_PART_CALLS_HPP
 #define KPROF_RECORD_PART_CALLS_HPP
 
-// All shared calls of the process: takes the parts that threads have done out of their logs, in the
-// order of time, and joins them. Guarded by the lock of the list of threads.
+// All shared calls of the process: takes the parts that threads have done out of their logs and
+// joins them. Guarded by the lock of the list of threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -21683,60 +25886,83 @@ inline bool is_possible(part_number n) noexcept {
   return n.part < n.parts && n.parts <= part_joining::max_parts;
 }
 
+/// Where the calls of one place are counted.
+struct place_totals {
+  shared_totals* all = nullptr;  // of a thread
+  shared_sums* sums = nullptr;
+};
+
+/// The calls that belong together by call site, number of parts and parameters.
+struct part_group {
+  static constexpr std::uint32_t several_threads = ~std::uint32_t{0};
+
+  part_group(std::uint32_t parts, joining_memory& memory) : calls(parts, memory) {}
+
+  part_joining calls;
+  // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
+  std::vector<std::uint32_t> threads;
+  // Where the last call was counted, and in which join: most calls are of the same place.
+  call_place last_place;
+  place_totals last_totals;
+  std::uint64_t last_join = 0;
+};
+
 class KPROF_DETAIL_LOCAL part_calls {
  public:
-  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) {}
-  ~part_calls() { clear(); }
+  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), memory_(budget) {}
   part_calls(const part_calls&) = delete;
   part_calls& operator=(const part_calls&) = delete;
 
   void clear() noexcept {
     groups_.clear();
     numbers_.clear();
-    arrived_ = {};
-    joined_ = 0;
-    done_.clear();
-    budget_->remove(std::exchange(charged_, 0));
+    arrived_.clear();
+    runs_.clear();
   }
 
-  /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. Folds the
-  /// logs first. `find`: the log of a thread by its number. Without memory it throws, and goes on
-  /// the next time.
+  /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. All logs
+  /// have been folded up to then. `find`: the log of a thread by its number. Without memory it
+  /// throws, and goes on the next time.
   template <class Find>
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
-    // What is left of a time that memory ran out.
-    arrived_.erase(arrived_.begin(), arrived_.begin() + static_cast<std::ptrdiff_t>(joined_));
-    joined_ = 0;
-    std::sort(arrived_.begin(), arrived_.end(), ended_before);
-    std::vector<std::size_t> runs{0};  // where those of a log end: they are in the order of time
-    if (!arrived_.empty()) runs.push_back(arrived_.size());
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
-      log->fold();
-      if (log->parts.empty()) continue;
       take(*log, until);
-      if (runs.back() != arrived_.size()) runs.push_back(arrived_.size());
     }
-    merge(runs);
-    for (; joined_ < arrived_.size(); ++joined_) join(arrived_[joined_]);
-    arrived_ = {};
-    joined_ = 0;
-    hand_over(find);
+    // From here on nothing fails.
+    ++join_number_;
+    for (std::size_t left = arrived_.size(); left != 0;) left -= join_slice(find);
+    totals_.clear();
+    arrived_.clear();
+    runs_.clear();
+    if (arrived_.capacity() > kept_arrivals) arrived_ = {};
   }
 
   /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
   const part_joining* find(const tree_node& n, payload p) const {
     const auto known = numbers_.find(key_of(n.site, p));
-    return known == numbers_.end() ? nullptr : groups_[known->second].get();
+    return known == numbers_.end() ? nullptr : &groups_[known->second]->calls;
   }
 
  private:
   struct arrival {
-    std::uint32_t group;
-    std::uint32_t part;
-    call_place place;  // of part 0
     std::uint64_t begin;
     std::uint64_t end;
+    part_group* group;
+    std::uint32_t part;
+    std::uint32_t path;  // of part 0
+  };
+  /// Arrivals of one thread, in the order of their ends.
+  struct run {
+    std::size_t next;
+    std::size_t end;
+    std::uint32_t thread;
+  };
+  /// Of a part that several threads do.
+  struct mixed_arrival {
+    std::uint64_t end;
+    const arrival* of;
+    std::uint32_t thread;
   };
 
   /// What belongs together: call site, number of parts, parameters.
@@ -21748,110 +25974,157 @@ class KPROF_DETAIL_LOCAL part_calls {
         .append(p.bytes, op.part_at);
   }
 
-  /// The log's lock is held.
+  /// The log's lock is held. Without memory it throws, and the log has what it had.
   void take(thread_log& log, std::uint64_t until) {
-    const auto later = std::find_if(log.parts.begin(), log.parts.end(),
-                                    [until](const part_note& n) { return n.end > until; });
-    const auto count = static_cast<std::size_t>(later - log.parts.begin());
+    const std::size_t count = log.parts.count_until(until);
     if (count == 0) return;
-    std::unordered_map<std::uint32_t, arrival> known;
-    for (auto note = log.parts.begin(); note != later; ++note) {
-      const auto [at, is_new] = known.try_emplace(note->node);
-      if (is_new) at->second = arrival_at(log, note->node);
+    std::vector<part_stream>& streams = log.part_streams;
+    std::size_t possible = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t node = log.parts[i].node;
+      if (node >= streams.size()) streams.resize(node + std::size_t{1});
+      if (streams[node].group == nullptr) streams[node] = stream_of(log, node);
+      possible += streams[node].group != nullptr ? 1 : 0;
     }
-    reserve_more(arrived_, count);
-    // From here on nothing fails.
-    for (auto note = log.parts.begin(); note != later; ++note) {
-      arrival a = known.find(note->node)->second;
-      if (a.group == no_group) continue;
-      a.begin = note->begin;
-      a.end = note->end;
-      arrived_.push_back(a);
+    reserve_more(runs_, 1);
+    mixed_.reserve((runs_.size() + 1) * slice);
+    mixed_ends_.reserve(runs_.size() + 2);
+    const std::size_t first = arrived_.size();
+    std::size_t at = first;
+    arrived_.resize(first + possible);
+    for (std::size_t i = 0; i < count; ++i) {
+      const part_note& note = log.parts[i];
+      const part_stream& s = streams[note.node];
+      if (s.group == nullptr) continue;
+      arrival& a = arrived_[at++];  // member by member, as part_notes::add()
+      a.begin = note.begin;
+      a.end = note.end;
+      a.group = s.group;
+      a.part = s.part;
+      a.path = s.path;
     }
-    log.parts.erase(log.parts.begin(), later);
-    if (log.parts.empty() && log.parts.capacity() > kept_notes) log.parts = {};
+    runs_.push_back({first, at, log.number});
+    log.parts.take(count);
   }
-  arrival arrival_at(thread_log& log, std::uint32_t node) {
+  part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
     const payload p = log.tree.payload_of(n);
     const part_number number = part_number_of(*(*sites_)[n.site].op, p);
-    if (!is_possible(number)) return {no_group, 0, {}, 0, 0};
-    arrival out{group_of(n.site, p, number.parts), number.part, {}, 0, 0};
-    if (number.part == 0) out.place = {log.paths.path_of(node), log.number};
-    return out;
+    if (!is_possible(number)) return {};
+    part_group& group = group_of(n.site, p, number.parts);
+    if (number.part >= group.threads.size()) group.threads.resize(number.part + std::size_t{1});
+    group.calls.expect(number.part);
+    const std::uint32_t path = number.part == 0 ? log.paths.path_of(node) : 0;
+    std::uint32_t& thread = group.threads[number.part];
+    if (thread == 0) thread = log.number;
+    else if (thread != log.number) thread = part_group::several_threads;
+    return {&group, number.part, path};
   }
-  std::uint32_t group_of(std::uint32_t site, payload p, std::uint32_t parts) {
+  part_group& group_of(std::uint32_t site, payload p, std::uint32_t parts) {
     std::string key = key_of(site, p);
-    if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
-    auto made = std::make_unique<part_joining>(parts);
+    if (const auto known = numbers_.find(key); known != numbers_.end())
+      return *groups_[known->second];
+    auto made = std::make_unique<part_group>(parts, memory_);
     reserve_more(groups_, 1);
     const auto number = static_cast<std::uint32_t>(groups_.size());
     numbers_.emplace(std::move(key), number);
     groups_.push_back(std::move(made));
-    return number;
+    return *groups_.back();
   }
 
-  static bool ended_before(const arrival& a, const arrival& b) noexcept { return a.end < b.end; }
-
-  /// Puts all that has arrived in the order in which the parts ended, run by run.
-  void merge(std::vector<std::size_t>& runs) {
-    const auto at = [this](std::size_t i) {
-      return arrived_.begin() + static_cast<std::ptrdiff_t>(i);
-    };
-    while (runs.size() > 2) {
-      std::size_t kept = 1;
-      for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
-        const std::size_t end = runs[std::min(i + 2, runs.size() - 1)];
-        std::inplace_merge(at(runs[i]), at(runs[i + 1]), at(end), &ended_before);
-        runs[kept++] = end;
-      }
-      runs.resize(kept);
-    }
-  }
-
-  void join(const arrival& a) {
-    part_joining& calls = *groups_[a.group];
-    const std::size_t before = calls.bytes();
-    const auto complete = [this](const joined_call& call) {
-      const std::uint64_t place = std::uint64_t{call.place.path} << 32U | call.place.thread;
-      // Without memory the call counts, and its times are not known.
-      static_cast<void>(attempt([&] { done_[place].add(call, [](std::size_t) { return true; }); }));
-    };
-    calls.add(a.part, a.begin, a.end, a.place, complete, has_room() ? part_joining::window : 0);
-    budget_->add(calls.bytes());
-    budget_->remove(before);
-    charged_ += calls.bytes();
-    charged_ -= before;
-  }
-
-  /// Calls that are not complete take an eighth of the memory for totals, or parameters would be
-  /// merged for them.
-  bool has_room() const noexcept { return !budget_->scarce() && charged_ < budget_->limit() / 8; }
-
-  /// Gives the totals of joined calls to the threads that did their part 0.
+  /// Joins some of what has arrived, of each thread what ended before the same moment: otherwise a
+  /// thread would be as many calls ahead of the others as have arrived of it. Returns how many.
   template <class Find>
-  void hand_over(Find find) {
-    for (auto at = done_.begin(); at != done_.end(); at = done_.erase(at)) {
-      thread_log* const log = find(static_cast<std::uint32_t>(at->first));
-      if (log == nullptr) continue;
-      const std::lock_guard own(log->mutex());
-      const std::uint32_t node = log->paths.node_of(static_cast<std::uint32_t>(at->first >> 32U));
-      // Another one where memory for paths was spent: then only the number of calls is known.
-      if (log->tree[node].is_part) log->shared.add(node, at->second);
+  std::size_t join_slice(Find find) noexcept {
+    std::uint64_t until = ~std::uint64_t{0};
+    for (const run& r : runs_)
+      if (r.end - r.next > slice) until = std::min(until, arrived_[r.next + slice - 1].end);
+    std::size_t joined = 0;
+    mixed_.clear();
+    mixed_ends_.assign(1, 0);
+    for (run& r : runs_) {
+      const std::size_t first = r.next, last = std::min(r.end, first + slice);
+      for (; r.next < last && arrived_[r.next].end <= until; ++r.next) {
+        const arrival& a = arrived_[r.next];
+        if (a.group->threads[a.part] != part_group::several_threads) join(a, r.thread, find);
+        else mixed_.push_back({a.end, &a, r.thread});
+      }
+      if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
+      joined += r.next - first;
+    }
+    // Only parts of one number must come in the order of time, and most are of one thread.
+    merge_mixed();
+    for (const mixed_arrival& m : mixed_) join(*m.of, m.thread, find);
+    return joined;
+  }
+
+  static bool ended_before(const mixed_arrival& a, const mixed_arrival& b) noexcept {
+    return a.end < b.end;
+  }
+  void merge_mixed() {
+    const auto at = [this](std::size_t i) {
+      return mixed_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    std::vector<std::size_t>& ends = mixed_ends_;
+    while (ends.size() > 2) {
+      std::size_t kept = 1;
+      for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
+        const std::size_t end = ends[std::min(i + 2, ends.size() - 1)];
+        std::inplace_merge(at(ends[i]), at(ends[i + 1]), at(end), &ended_before);
+        ends[kept++] = end;
+      }
+      ends.resize(kept);
     }
   }
 
-  static constexpr std::uint32_t no_group = ~std::uint32_t{0};
-  static constexpr std::size_t kept_notes = 4096;
+  template <class Find>
+  void join(const arrival& a, std::uint32_t thread, Find find) noexcept {
+    part_group& group = *a.group;
+    group.calls.add(a.part, a.begin, a.end, {a.path, thread}, [&](const joined_call& call) {
+      if (group.last_join != join_number_ || group.last_place != call.place) {
+        group.last_totals = totals_of(call.place, find);
+        group.last_place = call.place;
+        group.last_join = join_number_;
+      }
+      // Without memory the call counts, and its times are not known.
+      const place_totals& at = group.last_totals;
+      if (at.sums != nullptr) at.all->add(*at.sums, call);
+    });
+  }
+
+  template <class Find>
+  place_totals totals_of(call_place place, Find find) noexcept {
+    place_totals out;
+    static_cast<void>(attempt([&] {
+      place_totals& known = totals_[std::uint64_t{place.path} << 32U | place.thread];
+      if (known.sums == nullptr)
+        if (thread_log* const log = find(place.thread); log != nullptr) {
+          const std::lock_guard own(log->mutex());
+          const std::uint32_t node = log->paths.node_of(place.path);
+          // Another one where memory for paths was spent: then only the number of calls is known.
+          if (log->tree[node].is_part) known = {&log->shared, &log->shared.of(node)};
+        }
+      out = known;
+    }));
+    return out;
+  }
+
+  // So many parts of a thread are joined at once: their calls stay in the cache.
+  static constexpr std::size_t slice = 128;
+  static constexpr std::size_t kept_arrivals = 32768;
 
   const site_table* sites_;
-  tree_budget* budget_;
-  std::uint64_t charged_ = 0;
-  std::vector<std::unique_ptr<part_joining>> groups_;
+  joining_memory memory_;
+  std::vector<std::unique_ptr<part_group>> groups_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
+  // What has been taken out of the logs and is not joined.
   std::vector<arrival> arrived_;
-  std::size_t joined_ = 0;                               // of them, from the first on
-  std::unordered_map<std::uint64_t, shared_sums> done_;  // by path and thread, not handed over
+  std::vector<run> runs_;
+  // Of a slice: parts that several threads do; where those of each thread end.
+  std::vector<mixed_arrival> mixed_;
+  std::vector<std::size_t> mixed_ends_;
+  std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread
+  std::uint64_t join_number_ = 0;
 };
 
 }  // namespace detail
@@ -21909,6 +26182,7 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -21929,9 +26203,9 @@ class KPROF_DETAIL_LOCAL thread_list {
   std::uint32_t running() const noexcept { return running_.load(std::memory_order_relaxed); }
 
   /// Parts of shared calls that a thread may leave to the next snapshot to join: together they take
-  /// a 32nd of the memory. Without the lock.
+  /// a 32nd of the memory at the most. More than 2048 would leave the cache. Without the lock.
   std::size_t deferrable_parts(std::size_t memory) const noexcept {
-    return std::max<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256);
+    return std::clamp<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256, 2048);
   }
 
   // Everything below needs the lock.
@@ -21946,11 +26220,25 @@ class KPROF_DETAIL_LOCAL thread_list {
     return it != logs_.end() ? *it : others_;
   }
 
-  /// Joins the parts of shared calls that ended up to `until`, in ticks. Folds all logs first.
-  /// Throws where there is no memory.
+  /// Joins the parts of shared calls that ended up to `until`, in ticks. Folds all logs up to then,
+  /// chunk by chunk, so that few parts wait at a time. Throws where there is no memory.
   void join_parts(std::uint64_t until) {
-    fold_ended();  // which moves totals where memory is scarce
-    shared_calls_.join(logs_, until, [this](std::uint32_t number) { return find(number); });
+    while (sites_->have_parts()) {
+      std::uint64_t folded_until = until;
+      thread_log* behind = nullptr;
+      for (thread_log* log : logs_) {
+        const std::lock_guard own(log->mutex());
+        if (log->folded_until() < until && log->parts.size() < few_parts) log->fold_chunk();
+        if (log->folded_until() >= folded_until) continue;
+        folded_until = log->folded_until();
+        behind = log;
+      }
+      shared_calls_.join(logs_, folded_until,
+                         [this](std::uint32_t number) { return find(number); });
+      if (behind == nullptr) return;
+      const std::lock_guard own(behind->mutex());
+      behind->fold_chunk();
+    }
   }
   const part_calls& shared_calls() const noexcept { return shared_calls_; }
 
@@ -22042,6 +26330,7 @@ class KPROF_DETAIL_LOCAL thread_list {
 
  private:
   static constexpr std::ptrdiff_t kept_ended_threads = 64;
+  static constexpr std::size_t few_parts = 256;
 
   thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
 
@@ -22061,6 +26350,21 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
   }
 
+  /// The parts that two threads have done. `nodes`: where the nodes of the second one are.
+  static part_notes merged(const part_notes& a, const part_notes& b,
+                           const std::vector<std::uint32_t>& nodes) {
+    part_notes out;
+    out.make_room(a.size() + b.size());
+    const part_note* first = a.begin();
+    for (const part_note& n : b) {
+      for (; first != a.end() && first->end <= n.end; ++first)
+        out.add(first->node, first->begin, first->end);
+      out.add(nodes[n.node], n.begin, n.end);
+    }
+    for (; first != a.end(); ++first) out.add(first->node, first->begin, first->end);
+    return out;
+  }
+
   /// Without memory it throws, and nothing has been moved.
   void merge_into_others(std::size_t i) {
     reserve_more(logs_, 1);
@@ -22074,20 +26378,18 @@ class KPROF_DETAIL_LOCAL thread_list {
       const std::vector<std::uint32_t> nodes = others.tree.places_of(from.tree);
       const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
       others.missing.widen_to(others.tree.nodes().size());
+      others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
-      reserve_more(others.parts, from.parts.size());
+      part_notes parts = merged(others.parts, from.parts, nodes);
       others.shared.make_room_for(from.shared, nodes);
       // From here on nothing fails.
       others.tree.take(from.tree, nodes);
       others.device.add(from.device, rows);
       others.missing.merge(from.missing, nodes);
+      others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
-      const auto first_part = static_cast<std::ptrdiff_t>(others.parts.size());
-      for (const part_note& n : from.parts) others.parts.push_back({nodes[n.node], n.begin, n.end});
-      std::inplace_merge(others.parts.begin(), others.parts.begin() + first_part,
-                         others.parts.end(),
-                         [](const part_note& a, const part_note& b) { return a.end < b.end; });
+      others.parts = std::move(parts);
       from.parts.clear();
       others.shared.add(from.shared, nodes);
       others.counts.add(from.counts);
@@ -22189,7 +26491,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
   /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
-    const bool joined = attempt([this] { restart_in_child(), join(); });
+    const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
     if (!joined || this_log == &empty_log) {
       const bool is_scope = lost == &log_counts::dropped;
       (is_scope ? counts_.dropped : counts_.launches_lost).fetch_add(1, std::memory_order_relaxed);
@@ -22204,7 +26506,7 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     log.append(c, pool_);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
-    const std::uint64_t until = log.parts.back().end;
+    const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();
     join_parts_unless_busy(until);
     return true;
@@ -22330,8 +26632,7 @@ class KPROF_DETAIL_LOCAL recorder {
     counts_.reset();
     child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
-    // Without room, its next scope comes by more_room().
-    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->next_record();
+    if (child_.log != nullptr) child_.at = child_.log->begin_in_child();
     child_.pending.store(true, std::memory_order_release);
   }
 
@@ -22359,14 +26660,13 @@ class KPROF_DETAIL_LOCAL recorder {
   void timed(Fold fold) {
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
     fold();
-    counts_.folding_ns.fetch_add(nanoseconds_of(CLOCK_MONOTONIC) - before,
-                                 std::memory_order_relaxed);
+    counts_.folding_ns += nanoseconds_of(CLOCK_MONOTONIC) - before;
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
   Result with_own_log(Use use, Result without_memory = {}) noexcept {
     Result out{};
-    if (this_log == &empty_log || inside_kprof) return out;
+    if (this_log == &empty_log || inside_kprof || recorder_is_lost) return out;
     const mark_inside_kprof mark;
     const bool had_memory = attempt([&] {
       restart_in_child();
@@ -22418,6 +26718,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// of them but the last, in which sanitizers end the thread for themselves. What comes later is
   /// dropped.
   void end_thread(thread_log& log) noexcept {
+    if (recorder_is_lost) return;
     if (++log.end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
         pthread_setspecific(thread_end_, &log) == 0)
       return;
@@ -23437,6 +27738,9 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
   out.wall_ns = static_cast<double>(ran) * ns_per_tick;
   out.in_scopes_ns =
       static_cast<double>(std::min(ran, log.ticks_in_scopes(is_merged ? 0 : end))) * ns_per_tick;
+  const cpu_sums cpu = log.cpu.of_thread();
+  out.measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
+  out.off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
   return out;
 }
 
@@ -23459,6 +27763,12 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     if (node.merged && !is_further_part(node)) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
+  for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
+    const cpu_sums cpu = log.cpu.of(i);
+    out.nodes[base + i].measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
+    out.nodes[base + i].off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
+  }
+  out.cost.cpu_readings += log.cpu.readings();
   add_missing_launches(out, log, base);
   log.device.each([&](const device_total& row) {
     out.device.work.push_back(to_work(row, base + row.key.node));
@@ -23711,7 +28021,7 @@ namespace overhead {  // CUpti_ActivityOverhead and later
 inline constexpr std::size_t start = 24, end = 32;
 }
 namespace device {  // CUpti_ActivityDevice4 and later
-inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, clock_khz = 36,
+inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, l2_bytes = 28, clock_khz = 36,
                              multiprocessors = 44, compute_major = 104, compute_minor = 108,
                              id = 112, name = 136;
 }
@@ -24617,6 +28927,7 @@ inline device_description read_device(const void* r) noexcept {
   out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
   out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
   out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
+  out.l2_bytes = field<std::uint32_t>(r, device::l2_bytes);
   out.name = field<const char*>(r, device::name);
   return out;
 }
@@ -26392,8 +30703,8 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_SCOPE_FUNCTIONS_HPP
 
 // What guards call while a session records: two clock readings and a record in the thread's own
-// log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
-// full.
+// log. No lock and no allocation but once every few hundred scopes, when a chunk is full; and no
+// system call but then, and for the thread's CPU time at most every 200 microseconds.
 
 // <kprof/record/abandoned_scopes.hpp>
 #ifndef KPROF_RECORD_ABANDONED_SCOPES_HPP
@@ -26544,7 +30855,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     __builtin_prefetch(at + prefetch_distance + 64, 1);
     // The time before the parameters: copying them right behind the writes that made them would
     // wait for those.
-    put(at + 8, Clock::now());
+    const std::uint64_t now = Clock::now();
+    if (now >= log->cpu_due) [[unlikely]]
+      return begin_and_note_cpu_time(where, bytes, size, around, now);
+    put(at + 8, now);
     copy(at + record_header);
     log->publish(at + record);
     const scope_token token = log->scopes.open(around);
@@ -26565,6 +30879,22 @@ class KPROF_DETAIL_LOCAL scope_functions {
                                                                  : 0;
   }
 
+  /// The scope begins behind the reading, which its time does not hold. Another call in the last
+  /// place.
+  [[gnu::noinline, gnu::cold]] static scope_token begin_and_note_cpu_time(
+      site& where, const void* bytes, std::uint32_t size, scope_token around,
+      std::uint64_t now) noexcept {
+    log_head& log = *this_log;
+    log.scopes.set_innermost(around);
+    // Without room for both, the next reading comes an interval later.
+    if (!note_cpu_time(log, now)) log.cpu_due = now + cpu_clock.interval_ticks;
+    // In a program that is run step by step an interval may have passed again.
+    const std::uint64_t next = std::exchange(log.cpu_due, never);
+    const scope_token token = begin_any(where, bytes, size);
+    log.cpu_due = next;
+    return token;
+  }
+
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
   static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
@@ -26575,12 +30905,27 @@ class KPROF_DETAIL_LOCAL scope_functions {
     log_head* const log = this_log;
     if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
-    if constexpr (Emit && Sent) pop(*log, depth_of(token));
-    log->scopes.begin_change();
-    char* const at = log->next_record();
+    if (now >= log->cpu_due) [[unlikely]]
+      return close_and_note_cpu_time<Sent>(token, now);
+    close_innermost<Sent>(*log, token, now);
+  }
+  template <bool Sent>
+  [[gnu::always_inline]] static void close_innermost(log_head& log, scope_token token,
+                                                     std::uint64_t now) noexcept {
+    if constexpr (Emit && Sent) pop(log, depth_of(token));
+    log.scopes.begin_change();
+    char* const at = log.next_record();
     put(at, now | end_bit);
-    log->publish(at + 8);
-    log->scopes.close_innermost(token);
+    log.publish(at + 8);
+    log.scopes.close_innermost(token);
+  }
+  /// The reading lies before the scope's end in the log, and is made behind it. Without room the
+  /// next begin or end makes it.
+  template <bool Sent>
+  [[gnu::noinline, gnu::cold]] static void close_and_note_cpu_time(scope_token token,
+                                                                   std::uint64_t now) noexcept {
+    static_cast<void>(note_cpu_time(*this_log, now));
+    close_innermost<Sent>(*this_log, token, now);
   }
 
   template <bool Sent>
@@ -26635,6 +30980,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   static bool prepare(site& where, std::size_t record) noexcept {
     // a guard in an allocator that kprof itself is calling
     if (inside_kprof) return own_recorder->drop_inside();
+    if (recorder_is_lost) return own_recorder->drop();
     const mark_inside_kprof mark;
     if (!own_recorder->number(where)) return own_recorder->drop();
     return has_room(*this_log, record) || make_room(record);
@@ -26719,6 +31065,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   if (memory == nullptr) return {};
   log_head scratch;
   scratch.limit = memory.get() + bytes;
+  scratch.cpu_due = never;
   site where{1, 0, nullptr, nullptr, nullptr};
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
@@ -27066,6 +31413,8 @@ KPROF_DETAIL_END
 
 // What the session tells in every report besides its state. Guarded by the session's lock.
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -27081,6 +31430,13 @@ class session_notes {
       if (n == note) return;
     all_.push_back(std::move(note));
   }
+  /// In the child of a fork.
+  void add_fork() noexcept {
+    static_cast<void>(attempt([this] {
+      add("forked from process " + std::to_string(getppid()) +
+          ": this profile is of the child alone");
+    }));
+  }
   const std::vector<std::string>& all() const noexcept { return all_; }
 
  private:
@@ -27092,6 +31448,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/notes.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -27128,10 +31485,15 @@ class session_clock {
   }
   void restart(calibration_point first) noexcept {
     if (!time_.knows_slope()) learn_slope(first);
+    if (cpu_cost_ns_ == unknown_cost) cpu_cost_ns_ = cost_of_cpu_time();
     time_.reset(first);
+    set_cpu_clock();
   }
   /// Adds a calibration point that is read now.
-  void calibrate_again() { time_.add(read()); }
+  void calibrate_again() {
+    time_.add(read());
+    set_cpu_clock();
+  }
 
   const timebase& time() const noexcept { return time_; }
   /// CLOCK_REALTIME ns, by its latest reading, since it may have been set meanwhile.
@@ -27159,14 +31521,18 @@ class session_clock {
   }
 
   void describe(clock_info& out) const {
-    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
+    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
+           static_cast<double>(cpu_interval_ns())};
   }
-  /// What one scope costs, in ns.
-  void describe_cost(own_cost& out) const {
+  /// What one scope costs, in ns, and what `scopes` and the readings of CPU time have taken.
+  void describe_cost(own_cost& out, std::uint64_t scopes) const {
     const scope_cost cost =
         uses_counter() ? measure_scope<counter_clock>() : measure_scope<system_clock>();
     out.scope_ns = cost.scope * time_.ns_per_tick();
     out.empty_scope_ns = cost.empty * time_.ns_per_tick();
+    out.cpu_reading_ns = static_cast<double>(cpu_cost_ns_);
+    out.recording_ns = out.scope_ns * static_cast<double>(scopes) +
+                       out.cpu_reading_ns * static_cast<double>(out.cpu_readings);
   }
 
  private:
@@ -27179,8 +31545,25 @@ class session_clock {
     if (to.monotonic_ns - from.monotonic_ns >= 50'000) time_.learn(from, to);
   }
 
+  /// Reading CPU times is to take no more than a hundredth of a thread's time. 0: the system does
+  /// not tell them.
+  std::uint64_t cpu_interval_ns() const noexcept {
+    return cpu_cost_ns_ == 0 ? 0
+                             : std::max(cpu_clock_rate::shortest_interval_ns, 100 * cpu_cost_ns_);
+  }
+  void set_cpu_clock() const noexcept {
+    const double ticks_per_ns = 1 / time_.ns_per_tick();
+    cpu_clock.ticks_per_ns = ticks_per_ns;
+    if (cpu_interval_ns() != 0)
+      cpu_clock.interval_ticks =
+          static_cast<std::uint64_t>(static_cast<double>(cpu_interval_ns()) * ticks_per_ns);
+  }
+
+  static constexpr std::uint64_t unknown_cost = ~std::uint64_t{0};
+
   std::atomic<bool> uses_counter_{false};
   timebase time_;
+  std::uint64_t cpu_cost_ns_ = unknown_cost;  // of a reading of CPU time
 };
 
 }  // namespace detail
@@ -27274,7 +31657,7 @@ class KPROF_DETAIL_LOCAL device_session {
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
   /// after 5 s if another thread is waiting for a device that never finishes.
   void end() {
-    if (abandoned_) return;
+    if (abandoned_ || recorder_is_lost) return;
     if (const auto lock = lock_within(5000, control_); lock && collecting_)
       finish(owner_.collector->end);
   }
@@ -27701,6 +32084,15 @@ class KPROF_DETAIL_LOCAL end_watch {
     while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
   }
 
+  /// For a thread in exit(): where a signal ends the process already, leaves that to it, and so
+  /// does not end the process with another status. A signal interrupts waits, and a program may
+  /// return from main() because of that.
+  static void leave_end_to_signal() noexcept {
+    constexpr timespec pause{0, 1'000'000};
+    const hold_cancellation hold;
+    while (is_watching() && asked.is_asked) nanosleep(&pause, nullptr);
+  }
+
  private:
   /// How long writing may take: a device or a pipe may never answer.
   static constexpr int longest_seconds = 30;
@@ -27999,17 +32391,27 @@ KPROF_DETAIL_END
 // The outputs at the end of the program are written once, although exit(), a signal and
 // std::terminate() may end it at the same time.
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <mutex>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Why exit() writes nothing where it would wait for ever for a lock of its own thread's.
+inline constexpr const char* exit_inside_kprof =
+    "nothing is written at the end: exit() was called by a thread inside kprof: from a signal's "
+    "handler, or after a jump out of one";
+
 class exit_writing {
  public:
   /// Calls write() unless it has been called, then end(signal) where a signal ends the program. A
-  /// process that the signal spares writes again at its end.
+  /// process that the signal spares writes again at its end. Does nothing in a child of vfork(),
+  /// which has its parent's memory, nor in one of clone(), which has its parent's profile.
   template <class Write>
   void run(int signal, void (*end)(int) noexcept, Write write) {
+    if (process_ != getpid()) return;
     const mark_inside_kprof mark;  // so that a handler that calls exit() meanwhile does not wait
     const std::lock_guard turn(mutex_);
     if (!has_written_) write();
@@ -28020,12 +32422,14 @@ class exit_writing {
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
   void in_child() {
+    process_ = getpid();
     has_written_ = false;
     mutex_.unlock();
   }
 
  private:
-  std::mutex mutex_;  // guards has_written_; locked before the session's
+  pid_t process_ = getpid();  // whose outputs they are
+  std::mutex mutex_;          // guards has_written_; locked before the session's
   bool has_written_ = false;
 };
 
@@ -28196,8 +32600,8 @@ KPROF_DETAIL_END
 
 // Which settings hold where the program and the environment variable KPROF differ. KPROF can turn
 // off what the program wants (the recording, NVTX, device activity, the watch for signals), choose
-// whether device activity is collected, and ask for outputs at the end: a user changes a run
-// without a rebuild. Everything else is as the program says. Pure.
+// whether device activity is collected and where ceilings come from, and ask for outputs at the
+// end: a user changes a run without a rebuild. Everything else is as the program says. Pure.
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -28217,6 +32621,7 @@ inline effective_settings combine(const settings& program, const settings& envir
   else if (!program.enabled) out.off_reason = "off (settings::enabled is false)";
   value.nvtx = program.nvtx && environment.nvtx;
   value.signals = program.signals && environment.signals;
+  if (environment.ceilings != "auto") value.ceilings = environment.ceilings;
   if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
   if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
   else if (value.cupti == cupti_choice::off) out.cupti_off_reason = "off (settings::cupti is off)";
@@ -28228,7 +32633,2472 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/precedence.hpp>
 
+// <kprof/session/session_ceilings.hpp>
+#ifndef KPROF_SESSION_SESSION_CEILINGS_HPP
+#define KPROF_SESSION_SESSION_CEILINGS_HPP
+
+// What the machine of this process reaches, as far as it is known: by the table of GPUs, by what
+// was measured, now or earlier, and by a person, who is right. Included by the session. Any thread;
+// nothing is read or measured with the session's lock.
+
+// <kprof/machine/gpu_table.hpp>
+#ifndef KPROF_MACHINE_GPU_TABLE_HPP
+#define KPROF_MACHINE_GPU_TABLE_HPP
+
+// The rates of a whole GPU, from those of a multiprocessor and a clock. Included by
+// kprof/ceilings.hpp. Pure.
+
+// <kprof/machine/gpu_rates.hpp>
+#ifndef KPROF_MACHINE_GPU_RATES_HPP
+#define KPROF_MACHINE_GPU_RATES_HPP
+
+// What a multiprocessor of each NVIDIA architecture does in a clock. Included by gpu_ceilings.hpp.
+// Compile time only.
+//
+// Documents behind the entries: CUDA C++ Programming Guide 12 and 13, tables of arithmetic
+// instructions and of compute capabilities; the Best Practices Guide 13; the white papers of V100,
+// Turing, A100, GA102, Ada, H100 and RTX Blackwell; the data sheets of the cards that
+// tests/unit/gpu_ceilings.test.cpp compares. Code of NVIDIA: cudnn-frontend
+// (_FLOPS_PER_CLOCK_PER_SM), aiconfigurator (systems/*.yaml). Measurements: clpeak (RTX 5060),
+// OpenCL-Benchmark (B200, B300), gau-nernst and mredenti (RTX 4090, GH200).
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Where an entry comes from, the most trusted first.
+enum class rate_source : std::uint8_t {
+  none,       // the architecture cannot do it, or nobody knows
+  vendor,     // a document, header or program of NVIDIA
+  measured,   // by others, in a log that can be read
+  derived,    // from the published figure of a card, which it meets within 1 %
+  statement,  // in a forum or an encyclopedia, or common knowledge
+};
+
+/// Operations of one multiprocessor in one clock. A multiplication and an addition are two.
+struct gpu_rate {
+  std::int32_t per_clock = 0;  // 0: it cannot do that; below 0: not known
+  rate_source source = rate_source::none;
+  bool is_halved = false;  // on GeForce cards
+
+  constexpr gpu_rate halved() const { return {per_clock, source, true}; }
+};
+
+struct gpu_architecture {
+  std::uint32_t compute = 0;  // major * 10 + minor
+  // Of the CUDA cores:
+  gpu_rate f64{}, f32{}, f16{}, bf16{}, int32{}, int8{};
+  // Of the tensor cores, with dense operands; f16 and fp8 by what they add into:
+  gpu_rate tensor_f64{}, tf32{}, f16_in_f16{}, f16_in_f32{}, tensor_bf16{};
+  gpu_rate fp8_in_f16{}, fp8_in_f32{}, fp6{}, fp4{};
+  gpu_rate tensor_int8{}, tensor_int4{};
+  std::int32_t sparse_factor = 1;     // of tf32 and narrower types, 2 of 4 operands zero
+  std::int32_t shared_bytes = -1;     // of shared memory, a clock and multiprocessor
+  std::int32_t l2_bytes_of_gpu = -1;  // a clock, of the whole GPU
+  std::int32_t lanes = 0;             // that compute f32
+};
+
+namespace gpu_rates {
+
+consteval gpu_rate vendor(std::int32_t rate) { return {rate, rate_source::vendor}; }
+consteval gpu_rate measured(std::int32_t rate) { return {rate, rate_source::measured}; }
+consteval gpu_rate derived(std::int32_t rate) { return {rate, rate_source::derived}; }
+consteval gpu_rate stated(std::int32_t rate) { return {rate, rate_source::statement}; }
+inline constexpr gpu_rate not_known{-1, rate_source::none};
+
+// clang-format off
+inline constexpr gpu_architecture architectures[] = {
+    {.compute = 70,
+     .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
+     .int8 = stated(512),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024),
+     .shared_bytes = 128, .l2_bytes_of_gpu = 2048, .lanes = 64},
+    {.compute = 72,
+     .f64 = stated(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
+     .int8 = not_known,
+     .f16_in_f16 = stated(1024), .f16_in_f32 = stated(1024), .tensor_int8 = stated(2048),
+     .shared_bytes = 128, .lanes = 64},
+    {.compute = 75,
+     .f64 = vendor(4), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
+     .int8 = stated(512),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
+     .shared_bytes = 64, .lanes = 64},
+    {.compute = 80,
+     .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(512), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = not_known,
+     .tensor_f64 = vendor(128), .tf32 = vendor(1024),
+     .f16_in_f16 = vendor(2048), .f16_in_f32 = vendor(2048), .tensor_bf16 = vendor(2048),
+     .tensor_int8 = vendor(4096), .tensor_int4 = vendor(8192),
+     .sparse_factor = 2, .shared_bytes = 128, .l2_bytes_of_gpu = 5120, .lanes = 64},
+    {.compute = 86,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = not_known,
+     .tf32 = vendor(512).halved(),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_bf16 = vendor(1024).halved(),
+     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 87,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = measured(512), .bf16 = not_known,
+     .int32 = measured(128), .int8 = not_known,
+     .tf32 = derived(1024),
+     .f16_in_f16 = derived(2048), .f16_in_f32 = derived(2048), .tensor_bf16 = derived(2048),
+     .tensor_int8 = derived(4096), .tensor_int4 = not_known,
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 89,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = measured(512),
+     .tf32 = vendor(512).halved(),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_bf16 = vendor(1024).halved(),
+     .fp8_in_f16 = vendor(2048), .fp8_in_f32 = vendor(2048).halved(),
+     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 90,
+     .f64 = vendor(128), .f32 = vendor(256), .f16 = vendor(512), .bf16 = vendor(512),
+     .int32 = vendor(128), .int8 = not_known,
+     .tensor_f64 = vendor(256), .tf32 = vendor(2048),
+     .f16_in_f16 = vendor(4096), .f16_in_f32 = vendor(4096), .tensor_bf16 = vendor(4096),
+     .fp8_in_f16 = vendor(8192), .fp8_in_f32 = vendor(8192),
+     .tensor_int8 = vendor(8192),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 100,
+     .f64 = vendor(128), .f32 = vendor(256), .f16 = measured(256), .bf16 = not_known,
+     .int32 = measured(128), .int8 = measured(512),
+     .tensor_f64 = vendor(128), .tf32 = vendor(4096),
+     .f16_in_f16 = vendor(8192), .f16_in_f32 = vendor(8192), .tensor_bf16 = vendor(8192),
+     .fp8_in_f16 = vendor(16384), .fp8_in_f32 = vendor(16384), .fp6 = vendor(16384),
+     .fp4 = vendor(32768), .tensor_int8 = vendor(16384),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 103,
+     .f64 = vendor(4), .f32 = measured(256), .f16 = measured(256), .bf16 = not_known,
+     .int32 = measured(128), .int8 = measured(512),
+     .tf32 = derived(4096),
+     .f16_in_f16 = vendor(8192), .f16_in_f32 = vendor(8192), .tensor_bf16 = vendor(8192),
+     .fp8_in_f16 = vendor(16384), .fp8_in_f32 = vendor(16384), .fp6 = vendor(16384),
+     .fp4 = derived(49152), .tensor_int8 = derived(512),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 110,
+     .f64 = vendor(4), .f32 = derived(256), .f16 = not_known, .bf16 = not_known,
+     .int32 = not_known, .int8 = not_known,
+     .tf32 = not_known,
+     .f16_in_f16 = derived(8192), .f16_in_f32 = derived(8192), .tensor_bf16 = derived(8192),
+     .fp8_in_f16 = derived(16384), .fp8_in_f32 = derived(16384), .fp6 = not_known,
+     .fp4 = derived(32768), .tensor_int8 = stated(16384),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 120,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = measured(512),
+     .tf32 = vendor(512).halved(),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_bf16 = vendor(1024).halved(),
+     .fp8_in_f16 = vendor(2048), .fp8_in_f32 = vendor(2048).halved(), .fp6 = measured(2048),
+     .fp4 = vendor(4096), .tensor_int8 = vendor(2048),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 121,
+     .f64 = vendor(4), .f32 = derived(256), .f16 = not_known, .bf16 = not_known,
+     .int32 = not_known, .int8 = not_known,
+     .tf32 = not_known,
+     .f16_in_f16 = derived(1024), .f16_in_f32 = measured(1024), .tensor_bf16 = measured(1024),
+     .fp8_in_f16 = derived(2048), .fp8_in_f32 = measured(2048), .fp6 = not_known,
+     .fp4 = derived(4096), .tensor_int8 = not_known,
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+};
+// clang-format on
+
+}  // namespace gpu_rates
+
+/// Null where nothing is known: never the entry of a neighbour.
+constexpr const gpu_architecture* find_architecture(std::uint32_t compute_major,
+                                                    std::uint32_t compute_minor) {
+  std::uint32_t compute = compute_major * 10 + compute_minor;
+  if (compute == 101) compute = 110;  // the name that it had before
+  for (const gpu_architecture& a : gpu_rates::architectures)
+    if (a.compute == compute && compute_minor < 10) return &a;
+  return nullptr;
+}
+
+/// A card whose tensor cores, or whose f64 units, run at less than the attributes of its device and
+/// its architecture give.
+struct gpu_card {
+  const char* name;        // the words after "NVIDIA " that its name begins with
+  double tensor_clock;     // by the highest clock; the published figures are of this clock
+  double tensor_part = 1;  // of its tensor cores that are enabled
+  double f64_part = 1;
+};
+
+// Longer names before those that they begin with. Sources: data sheets, by division; H20 and H800:
+// their data sheets against H100's.
+inline constexpr gpu_card gpu_cards[] = {
+    {"H100 PCIe", 0.923},
+    {"H100 NVL", 0.866},
+    {"H200 NVL", 0.866},
+    {"H100", 0.924},
+    {"H200", 0.924},
+    {"GH200", 0.924},
+    {"H800", 0.924, 1, 1. / 32},
+    {"H20", 0.936, 0.25, 1. / 20},
+    {"GB200", 0.974},
+    {"B200", 0.944},
+    {"GB300", 0.974},
+    {"B300", 0.913},
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/gpu_rates.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The words of a device's name after "NVIDIA ", which not every name has.
+inline std::string_view name_without_maker(std::string_view name) noexcept {
+  constexpr std::string_view maker = "NVIDIA ";
+  if (name.substr(0, maker.size()) == maker) name.remove_prefix(maker.size());
+  return name;
+}
+
+/// Whether a name begins with whole words: "H20" begins "H20-3e", and not "H200".
+inline bool begins_with_words(std::string_view name, std::string_view words) noexcept {
+  return name.substr(0, words.size()) == words &&
+         (name.size() == words.size() || name[words.size()] == ' ' || name[words.size()] == '-');
+}
+
+/// Null where a card runs at the rates of its architecture and the clock of its attributes.
+inline const gpu_card* find_card(std::string_view name) noexcept {
+  const std::string_view own = name_without_maker(name);
+  for (const gpu_card& card : gpu_cards)
+    if (begins_with_words(own, card.name)) return &card;
+  return nullptr;
+}
+
+inline bool is_geforce(std::string_view name) noexcept {
+  return begins_with_words(name_without_maker(name), "GeForce");
+}
+
+inline const char* source_name(rate_source source) noexcept {
+  switch (source) {
+    case rate_source::none: break;
+    case rate_source::vendor: return "vendor";
+    case rate_source::measured: return "measured";
+    case rate_source::derived: return "derived";
+    case rate_source::statement: return "statement";
+  }
+  return "";
+}
+
+/// Adds the ceilings of one device.
+class table_of_device {
+ public:
+  table_of_device(const device_info& device, const gpu_architecture& a, gpu_ceilings& to)
+      : device_(device),
+        card_(find_card(device.name)),
+        is_geforce_(is_geforce(device.name)),
+        sparse_factor_(a.sparse_factor),
+        to_(to) {}
+
+  void cuda(dtype type, const gpu_rate& rate, double part = 1) {
+    add(type, arithmetic_unit::cuda_core, dtype::unknown, rate, part, 1, false);
+  }
+  void tensor(dtype type, const gpu_rate& rate, dtype sums = dtype::unknown,
+              bool has_sparse_form = true) {
+    add(type, arithmetic_unit::tensor_core, sums, rate, card_ == nullptr ? 1 : card_->tensor_part,
+        card_ == nullptr ? 1 : card_->tensor_clock, has_sparse_form);
+  }
+  /// f64's have no sparse form, and on some cards are fewer.
+  void tensor_f64(const gpu_rate& rate) {
+    add(dtype::f64, arithmetic_unit::tensor_core, dtype::unknown, rate, f64_part(), 1, false);
+  }
+  double f64_part() const { return card_ == nullptr ? 1 : card_->f64_part; }
+
+ private:
+  void add(dtype type, arithmetic_unit on, dtype sums, const gpu_rate& rate, double part,
+           double clock, bool has_sparse_form) {
+    if (rate.per_clock <= 0) return;
+    const double hz = static_cast<double>(device_.clock_hz) * clock;
+    const double each = rate.per_clock * (is_geforce_ && rate.is_halved ? 0.5 : 1) * part;
+    const double dense = each * device_.multiprocessors * hz;
+    const double sparse = has_sparse_form && sparse_factor_ > 1 ? dense * sparse_factor_ : 0;
+    to_.arithmetic.push_back({type, on, sums, dense, sparse, hz, source_name(rate.source)});
+  }
+
+  const device_info& device_;
+  const gpu_card* card_;
+  bool is_geforce_;
+  int sparse_factor_;
+  gpu_ceilings& to_;
+};
+
+inline void add_arithmetic(const device_info& device, const gpu_architecture& a, gpu_ceilings& to) {
+  table_of_device table(device, a, to);
+  table.cuda(dtype::f64, a.f64, table.f64_part());
+  table.cuda(dtype::f32, a.f32);
+  table.cuda(dtype::f16, a.f16);
+  table.cuda(dtype::bf16, a.bf16);
+  table.cuda(dtype::int32, a.int32);
+  table.cuda(dtype::int8, a.int8);
+  table.tensor_f64(a.tensor_f64);
+  table.tensor(dtype::tf32, a.tf32);
+  table.tensor(dtype::f16, a.f16_in_f32, dtype::f32);
+  table.tensor(dtype::f16, a.f16_in_f16, dtype::f16);
+  table.tensor(dtype::bf16, a.tensor_bf16);
+  for (const dtype type : {dtype::fp8_e4m3, dtype::fp8_e5m2}) {
+    table.tensor(type, a.fp8_in_f32, dtype::f32);
+    table.tensor(type, a.fp8_in_f16, dtype::f16);
+  }
+  for (const dtype type : {dtype::fp6_e2m3, dtype::fp6_e3m2}) table.tensor(type, a.fp6);
+  // The published sparse figures of 10.3 are 1.3 times the dense ones, and do not agree.
+  table.tensor(dtype::fp4_e2m1, a.fp4, dtype::unknown, a.compute != 103);
+  table.tensor(dtype::int8, a.tensor_int8);
+  table.tensor(dtype::int4, a.tensor_int4);
+}
+
+inline gpu_ceilings table_ceilings(const device_info& device) {
+  gpu_ceilings found;
+  found.device = device.name;
+  if (!device.described) {
+    found.notes.push_back("CUPTI did not describe the device");
+    return found;
+  }
+  const gpu_architecture* const a = find_architecture(device.compute_major, device.compute_minor);
+  const std::string compute =
+      std::to_string(device.compute_major) + '.' + std::to_string(device.compute_minor);
+  // On these the driver's clock and bus width are not those of the memory.
+  const bool shares_memory = compute == "7.2" || compute == "8.7" || compute == "11.0" ||
+                             compute == "10.1" || compute == "12.1";
+  if (shares_memory)
+    found.notes.push_back(
+        "memory bandwidth is not known: the device shares the host's memory, and "
+        "its attributes do not give the rate");
+  else if (device.memory_bytes_per_s == 0)
+    found.notes.push_back("memory bandwidth is not known: CUPTI gives none");
+  else found.memory_bytes = static_cast<double>(device.memory_bytes_per_s);
+  if (a == nullptr) {
+    found.notes.push_back("arithmetic rates are not known: kprof has no table for compute " +
+                          compute);
+    return found;
+  }
+  if (device.clock_hz == 0 || device.multiprocessors == 0) {
+    found.notes.push_back(
+        "arithmetic rates are not known: CUPTI gives no clock or no "
+        "multiprocessors");
+    return found;
+  }
+  add_arithmetic(device, *a, found);
+  const auto clock = static_cast<double>(device.clock_hz);
+  if (a->l2_bytes_of_gpu > 0) found.l2_bytes = a->l2_bytes_of_gpu * clock;
+  if (a->shared_bytes > 0) found.shared_bytes = a->shared_bytes * clock * device.multiprocessors;
+  const std::string mhz = std::to_string(device.clock_hz / 1'000'000);
+  const gpu_card* const card = find_card(device.name);
+  if (card == nullptr)
+    found.notes.push_back("rates at the device's highest clock, " + mhz + " MHz");
+  else
+    found.notes.push_back("rates at the device's highest clock, " + mhz +
+                          " MHz; of tensor cores at " +
+                          std::to_string(static_cast<int>(clock * card->tensor_clock / 1e6)) +
+                          " MHz, the clock of the card's published figures");
+  if (is_geforce(device.name))
+    found.notes.push_back("GeForce: tensor cores that add into f32 run at half rate");
+  return found;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/gpu_table.hpp>
+
+// <kprof/machine/measure_cpu.hpp>
+#ifndef KPROF_MACHINE_MEASURE_CPU_HPP
+#define KPROF_MACHINE_MEASURE_CPU_HPP
+
+// Measures what the processors reach that this process may use, in less than a second. Included by
+// kprof/ceilings.hpp. Used by one thread while the program's others rest.
+
+// <kprof/machine/loops.hpp>
+#ifndef KPROF_MACHINE_LOOPS_HPP
+#define KPROF_MACHINE_LOOPS_HPP
+
+// The loops that measure this processor. Included by measure_cpu.hpp. Any thread.
+
+// <kprof/machine/loop.hpp>
+#ifndef KPROF_MACHINE_LOOP_HPP
+#define KPROF_MACHINE_LOOP_HPP
+
+// What a loop that measures a processor is, whatever the processor. Included by the headers with
+// the loops and by those that run them.
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A loop over registers that keeps the arithmetic units of a core busy.
+struct arithmetic_loop {
+  dtype type = dtype::unknown;
+  const char* instructions = "";      // as processors' manuals name the set
+  double operations_per_round = 0;    // multiplications and additions, each counted
+  void (*run)(std::uint64_t rounds);  // rounds > 0
+};
+
+/// A loop over memory.
+struct memory_loop {
+  std::size_t bytes_per_round = 0;  // of one array
+  /// Reads `bytes` from `from`, `passes` times. Both are above 0, bytes a multiple of
+  /// bytes_per_round, `from` aligned to 64 bytes.
+  void (*read)(const void* from, std::size_t bytes, std::uint64_t passes);
+  /// a[i] = b[i] + s c[i], with f32 and arrays of `bytes` each.
+  void (*triad)(void* a, const void* b, const void* c, std::size_t bytes, std::uint64_t passes);
+  /// Takes what is in these bytes out of all caches. `from` is aligned to 64 bytes.
+  void (*flush)(const void* from, std::size_t bytes);
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/loop.hpp>
+
+#if defined(__x86_64__)
+
+// <kprof/machine/x86_arithmetic.hpp>
+#ifndef KPROF_MACHINE_X86_ARITHMETIC_HPP
+#define KPROF_MACHINE_X86_ARITHMETIC_HPP
+
+// Loops that reach the peak arithmetic rate of x86-64 processors. Included by loops.hpp. Each is
+// one assembler statement: compilers would join the chains of operations, and they would want the
+// instructions enabled by a flag. 14 independent chains are enough for two units with a latency of
+// up to 7 clocks; no x86 processor needs more than 12.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Operands: any numbers that stay finite and normal for as long as a loop runs.
+struct alignas(64) x86_operands {
+  std::uint32_t words[16];
+};
+inline constexpr std::uint32_t f32_half = 0x3F000000, f16_halves = 0x38003800,
+                               bf16_halves = 0x3F003F00, int8_ones = 0x01010101;
+#define KPROF_DETAIL_16(word) \
+  { word, word, word, word, word, word, word, word, word, word, word, word, word, word, word, word }
+inline constexpr x86_operands f32_operands{KPROF_DETAIL_16(f32_half)};
+inline constexpr x86_operands f16_operands{KPROF_DETAIL_16(f16_halves)};
+inline constexpr x86_operands bf16_operands{KPROF_DETAIL_16(bf16_halves)};
+inline constexpr x86_operands int8_operands{KPROF_DETAIL_16(int8_ones)};
+#undef KPROF_DETAIL_16
+struct alignas(64) x86_f64_operands {
+  double values[8];
+};
+inline constexpr x86_f64_operands f64_operands{{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}};
+
+#define KPROF_DETAIL_CLOBBERED                                                             \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
+      "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory"
+// An instruction for each chain: on registers 2 to 8, and on 9 to 15.
+#define KPROF_DETAIL_FIRST_7(instruction, r)                                      \
+  instruction r "2\n\t" instruction r "3\n\t" instruction r "4\n\t" instruction r \
+                "5\n\t" instruction r "6\n\t" instruction r "7\n\t" instruction r "8\n\t"
+#define KPROF_DETAIL_LAST_7(instruction, r)                                         \
+  instruction r "9\n\t" instruction r "10\n\t" instruction r "11\n\t" instruction r \
+                "12\n\t" instruction r "13\n\t" instruction r "14\n\t" instruction r "15\n\t"
+#define KPROF_DETAIL_14(instruction, r) \
+  KPROF_DETAIL_FIRST_7(instruction, r) KPROF_DETAIL_LAST_7(instruction, r)
+// A function whose round has 28 instructions, two of each chain.
+#define KPROF_DETAIL_CHAINS(name, operands, load, r, clear, instruction, end)                   \
+  inline void name(std::uint64_t rounds) {                                                      \
+    asm volatile(load " (%[from]), " r "0\n\t" load " (%[from]), " r "1\n\t" KPROF_DETAIL_14( \
+                     clear, r) ".p2align 5\n\t"                                               \
+                               "1:\n\t" KPROF_DETAIL_14(instruction, r)                       \
+                     KPROF_DETAIL_14(instruction, r) "dec %[left]\n\t"                        \
+                                                     "jnz 1b\n\t" end                         \
+                 : [left] "+r"(rounds)                                                        \
+                 : [from] "r"(&(operands))                                                    \
+                 : KPROF_DETAIL_CLOBBERED); \
+  }
+
+// clang-format off
+KPROF_DETAIL_CHAINS(fma_f32_avx512, f32_operands, "vmovups", "%%zmm",
+                    "vpxorq %%zmm0, %%zmm0, ", "vfmadd231ps %%zmm0, %%zmm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(fma_f64_avx512, f64_operands, "vmovups", "%%zmm",
+                    "vpxorq %%zmm0, %%zmm0, ", "vfmadd231pd %%zmm0, %%zmm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(fma_f16_avx512, f16_operands, "vmovups", "%%zmm",
+                    "vpxorq %%zmm0, %%zmm0, ", "vfmadd231ph %%zmm0, %%zmm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(dot_bf16_avx512, bf16_operands, "vmovups", "%%zmm",
+                    "vpxorq %%zmm0, %%zmm0, ", "vdpbf16ps %%zmm0, %%zmm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(dot_int8_avx512, int8_operands, "vmovups", "%%zmm",
+                    "vpxorq %%zmm0, %%zmm0, ", "vpdpbusd %%zmm0, %%zmm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(fma_f32_avx2, f32_operands, "vmovups", "%%ymm",
+                    "vxorps %%ymm0, %%ymm0, ", "vfmadd231ps %%ymm0, %%ymm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(fma_f64_avx2, f64_operands, "vmovups", "%%ymm",
+                    "vxorps %%ymm0, %%ymm0, ", "vfmadd231pd %%ymm0, %%ymm1, ", "vzeroupper\n\t")
+KPROF_DETAIL_CHAINS(dot_int8_avx, int8_operands, "vmovups", "%%ymm",
+                    "vxorps %%ymm0, %%ymm0, ", "%{vex%} vpdpbusd %%ymm0, %%ymm1, ",
+                    "vzeroupper\n\t")
+// clang-format on
+
+// Without fused multiplication and addition: seven chains multiply by 1 and seven add 1/2.
+#define KPROF_DETAIL_MULTIPLY_AND_ADD(name, operands, load, r, multiply, add, neutral, end)       \
+  inline void name(std::uint64_t rounds) {                                                        \
+    asm volatile(load " (%[ones]), " r "0\n\t" load " (%[from]), " r "1\n\t" KPROF_DETAIL_14(   \
+                     load " (%[ones]), ", r) ".p2align 5\n\t"                                   \
+                                            "1:\n\t" KPROF_DETAIL_FIRST_7(multiply, r)         \
+                     KPROF_DETAIL_LAST_7(add, r) KPROF_DETAIL_FIRST_7(multiply, r)             \
+                         KPROF_DETAIL_LAST_7(add, r) "dec %[left]\n\t"                         \
+                                                     "jnz 1b\n\t" end                          \
+                 : [left] "+r"(rounds)                                                         \
+                 : [from] "r"(&(operands)), [ones] "r"(&(neutral))                            \
+                 : KPROF_DETAIL_CLOBBERED); \
+  }
+
+inline constexpr struct alignas(16) { float values[4]; } f32_ones{{1, 1, 1, 1}};
+inline constexpr struct alignas(16) { double values[2]; } f64_ones{{1, 1}};
+// clang-format off
+KPROF_DETAIL_MULTIPLY_AND_ADD(mul_add_f32_sse2, f32_operands, "movups", "%%xmm",
+                              "mulps %%xmm0, ", "addps %%xmm1, ", f32_ones, "")
+KPROF_DETAIL_MULTIPLY_AND_ADD(mul_add_f64_sse2, f64_operands, "movups", "%%xmm",
+                              "mulpd %%xmm0, ", "addpd %%xmm1, ", f64_ones, "")
+// clang-format on
+
+/// AMX: four tiles of sums, two of operands; a round is 8 products of tiles.
+struct alignas(64) x86_tile_shape {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t bytes_of_row[16] = {64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+};
+inline constexpr x86_tile_shape six_full_tiles{};
+#define KPROF_DETAIL_TILES(name, instruction)                                               \
+  inline void name(std::uint64_t rounds) {                                                  \
+    asm volatile(                                                                           \
+        "ldtilecfg (%[shape])\n\t"                                                          \
+        "tilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3\n\t"      \
+        "tilezero %%tmm4\n\ttilezero %%tmm5\n\t"                                            \
+        ".p2align 5\n\t"                                                                    \
+        "1:\n\t" instruction " %%tmm5, %%tmm4, %%tmm0\n\t" instruction                      \
+        " %%tmm5, %%tmm4, %%tmm1\n\t" instruction " %%tmm5, %%tmm4, %%tmm2\n\t" instruction \
+        " %%tmm5, %%tmm4, %%tmm3\n\t" instruction " %%tmm5, %%tmm4, %%tmm0\n\t" instruction \
+        " %%tmm5, %%tmm4, %%tmm1\n\t" instruction " %%tmm5, %%tmm4, %%tmm2\n\t" instruction \
+        " %%tmm5, %%tmm4, %%tmm3\n\t"                                                       \
+        "dec %[left]\n\t"                                                                   \
+        "jnz 1b\n\t"                                                                        \
+        "tilerelease"                                                                       \
+        : [left] "+r"(rounds)                                                               \
+        : [shape] "r"(&six_full_tiles)                                                      \
+        : "cc", "memory");                                                                  \
+  }
+KPROF_DETAIL_TILES(tile_dot_bf16, "tdpbf16ps")
+KPROF_DETAIL_TILES(tile_dot_int8, "tdpbssd")
+
+#undef KPROF_DETAIL_CHAINS
+#undef KPROF_DETAIL_MULTIPLY_AND_ADD
+#undef KPROF_DETAIL_TILES
+#undef KPROF_DETAIL_14
+#undef KPROF_DETAIL_FIRST_7
+#undef KPROF_DETAIL_LAST_7
+#undef KPROF_DETAIL_CLOBBERED
+
+/// A chain of additions, each of which waits for the one before: one a clock on every x86-64
+/// processor.
+inline constexpr std::uint64_t clocks_per_round = 64;
+inline void count_clocks(std::uint64_t rounds) {
+  std::uint64_t sum = 1;
+  asm volatile(
+      ".p2align 5\n\t"
+      "1:\n\t"
+      ".rept 64\n\t"
+      "add %[ones], %[sum]\n\t"
+      ".endr\n\t"
+      "dec %[left]\n\t"
+      "jnz 1b"
+      : [left] "+r"(rounds), [sum] "+r"(sum)
+      : [ones] "r"(std::uint64_t{1})
+      : "cc");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/x86_arithmetic.hpp>
+
+// <kprof/machine/x86_features.hpp>
+#ifndef KPROF_MACHINE_X86_FEATURES_HPP
+#define KPROF_MACHINE_X86_FEATURES_HPP
+
+// Which instructions this processor and its system let a program use. Included by loops.hpp on
+// x86-64. Any thread. Bits: Intel's Software Developer's Manual, volume 2A, CPUID.
+
+#include <cpuid.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct x86_features {
+  bool flush_opt = false;
+  bool avx = false;
+  bool fma = false;  // with AVX
+  bool avx512 = false;
+  bool avx512_bf16 = false;
+  bool avx512_fp16 = false;
+  bool avx512_vnni = false;
+  bool avx_vnni = false;
+  bool amx_bf16 = false;
+  bool amx_int8 = false;
+};
+
+/// The registers that the system keeps for each thread, as a mask.
+inline std::uint64_t x86_kept_state() noexcept {
+  std::uint32_t low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (std::uint64_t{high} << 32U) | low;
+}
+
+/// Whether this process has asked the system for AMX's tiles: without, no code of it can use them.
+/// It is not asked here, since that is for the whole process: small signal stacks are refused then.
+inline bool x86_may_use_tiles() noexcept {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  constexpr long get_permission = 0x1022;  // linux: asm/prctl.h
+  constexpr std::uint64_t tile_data = std::uint64_t{1} << 18U;
+  std::uint64_t permitted = 0;
+  return syscall(SYS_arch_prctl, get_permission, &permitted) == 0 && (permitted & tile_data) != 0;
+#else
+  return false;
+#endif
+}
+
+[[gnu::cold]] inline x86_features find_x86_features() noexcept {
+  x86_features found;
+  std::uint32_t a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) found.flush_opt = ((b >> 23U) & 1U) != 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return found;
+  const std::uint64_t kept = x86_kept_state();
+  constexpr std::uint64_t ymm = 0x6, zmm = 0xE6, tiles = 0x60000;
+  found.avx = (kept & ymm) == ymm && (c & bit_AVX) != 0;
+  found.fma = found.avx && (c & bit_FMA) != 0;
+  if (!found.fma || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return found;
+  const auto has = [](std::uint32_t word, unsigned bit) { return ((word >> bit) & 1U) != 0; };
+  const std::uint32_t leaves = a;
+  found.avx512 = (kept & zmm) == zmm && has(b, 16) && has(b, 17);  // F and DQ
+  found.avx512_vnni = found.avx512 && has(c, 11);
+  found.avx512_fp16 = found.avx512 && has(d, 23);
+  const bool has_tiles = (kept & tiles) == tiles && has(d, 24) && x86_may_use_tiles();
+  found.amx_bf16 = has_tiles && has(d, 22);
+  found.amx_int8 = has_tiles && has(d, 25);
+  if (leaves > 0 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) {
+    found.avx512_bf16 = found.avx512 && has(a, 5);
+    found.avx_vnni = has(a, 4);
+  }
+  return found;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/x86_features.hpp>
+
+// <kprof/machine/x86_memory.hpp>
+#ifndef KPROF_MACHINE_X86_MEMORY_HPP
+#define KPROF_MACHINE_X86_MEMORY_HPP
+
+// Loops that reach the peak bandwidth of x86-64 processors. Included by loops.hpp. Each is one
+// assembler statement, for the reasons that x86_arithmetic.hpp gives.
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t x86_bytes_per_round = 512;
+
+#define KPROF_DETAIL_CLOBBERED \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "cc", "memory"
+// .rept and \@ would number registers and offsets in the assembler, but clang's does not know \@.
+#define KPROF_DETAIL_READ(name, load, r, width, times, end)                            \
+  inline void name(const void* from, std::size_t bytes, std::uint64_t passes) {        \
+    const std::uint64_t rounds = bytes / x86_bytes_per_round;                          \
+    const void* at = from;                                                             \
+    std::uint64_t left = 0;                                                            \
+    asm volatile(                                                                      \
+        "2:\n\t"                                                                       \
+        "mov %[from], %[at]\n\t"                                                       \
+        "mov %[rounds], %[left]\n\t"                                                   \
+        ".p2align 5\n\t"                                                               \
+        "1:\n\t"                                                                       \
+        ".rept " times "\n\t" load " (%[at]), " r "0\n\t" load " " width "(%[at]), " r \
+        "1\n\t" load " 2*" width "(%[at]), " r "2\n\t" load " 3*" width "(%[at]), " r  \
+        "3\n\t"                                                                        \
+        "add $4*" width                                                                \
+        ", %[at]\n\t"                                                                  \
+        ".endr\n\t"                                                                    \
+        "dec %[left]\n\t"                                                              \
+        "jnz 1b\n\t"                                                                   \
+        "dec %[passes]\n\t"                                                            \
+        "jnz 2b\n\t" end                                                               \
+        : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)                   \
+        : [from] "r"(from), [rounds] "r"(rounds)                                       \
+        : KPROF_DETAIL_CLOBBERED);                                                     \
+  }
+KPROF_DETAIL_READ(read_avx512, "vmovups", "%%zmm", "64", "2", "vzeroupper")
+KPROF_DETAIL_READ(read_avx, "vmovups", "%%ymm", "32", "4", "vzeroupper")
+KPROF_DETAIL_READ(read_sse2, "movups", "%%xmm", "16", "8", "")
+#undef KPROF_DETAIL_READ
+
+// `element` computes register 2 = b + s c at an offset, and stores it.
+#define KPROF_DETAIL_TRIAD(name, spread, element, width, times, end)                              \
+  inline void name(void* a, const void* b, const void* c, std::size_t bytes,                      \
+                   std::uint64_t passes) {                                                        \
+    const std::uint64_t rounds = bytes / x86_bytes_per_round;                                     \
+    const float factor = 0.5F;                                                                    \
+    std::uint64_t at = 0, left = 0;                                                               \
+    asm volatile(spread                                                                           \
+                 "2:\n\t"                                                                         \
+                 "xor %[at], %[at]\n\t"                                                           \
+                 "mov %[rounds], %[left]\n\t"                                                     \
+                 ".p2align 5\n\t"                                                                 \
+                 "1:\n\t"                                                                         \
+                 ".rept " times "\n\t" element("0", "1") element(width, "2")                      \
+                     element("2*" width, "3") element("3*" width, "4") "add $4*" width            \
+                                                                       ", %[at]\n\t"              \
+                                                                       ".endr\n\t"                \
+                                                                       "dec %[left]\n\t"          \
+                                                                       "jnz 1b\n\t"               \
+                                                                       "dec %[passes]\n\t"        \
+                                                                       "jnz 2b\n\t" end           \
+                 : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)                     \
+                 : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "m"(factor) \
+                 : KPROF_DETAIL_CLOBBERED);                                                       \
+  }
+#define KPROF_DETAIL_ZMM(offset, n)                     \
+  "vmovups " offset "(%[b],%[at]), %%zmm" n             \
+  "\n\t"                                                \
+  "vfmadd231ps " offset "(%[c],%[at]), %%zmm0, %%zmm" n \
+  "\n\t"                                                \
+  "vmovups %%zmm" n ", " offset "(%[a],%[at])\n\t"
+#define KPROF_DETAIL_YMM(offset, n)                     \
+  "vmovups " offset "(%[b],%[at]), %%ymm" n             \
+  "\n\t"                                                \
+  "vfmadd231ps " offset "(%[c],%[at]), %%ymm0, %%ymm" n \
+  "\n\t"                                                \
+  "vmovups %%ymm" n ", " offset "(%[a],%[at])\n\t"
+#define KPROF_DETAIL_XMM(offset, n)        \
+  "movups " offset "(%[c],%[at]), %%xmm" n \
+  "\n\t"                                   \
+  "mulps %%xmm0, %%xmm" n                  \
+  "\n\t"                                   \
+  "addps " offset "(%[b],%[at]), %%xmm" n  \
+  "\n\t"                                   \
+  "movups %%xmm" n ", " offset "(%[a],%[at])\n\t"
+KPROF_DETAIL_TRIAD(triad_avx512, "vbroadcastss %[factor], %%zmm0\n\t", KPROF_DETAIL_ZMM, "64", "2",
+                   "vzeroupper")
+KPROF_DETAIL_TRIAD(triad_avx, "vbroadcastss %[factor], %%ymm0\n\t", KPROF_DETAIL_YMM, "32", "4",
+                   "vzeroupper")
+KPROF_DETAIL_TRIAD(triad_sse2, "movss %[factor], %%xmm0\n\tshufps $0, %%xmm0, %%xmm0\n\t",
+                   KPROF_DETAIL_XMM, "16", "8", "")
+#undef KPROF_DETAIL_TRIAD
+#undef KPROF_DETAIL_ZMM
+#undef KPROF_DETAIL_YMM
+#undef KPROF_DETAIL_XMM
+#undef KPROF_DETAIL_CLOBBERED
+
+/// Waits for each line.
+inline void flush_sse2(const void* from, std::size_t bytes) {
+  const char* const first = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes; at += 64)
+    asm volatile("clflush %0" : : "m"(first[at]) : "memory");
+  asm volatile("mfence" : : : "memory");
+}
+/// Waits for all lines together.
+inline void flush_opt(const void* from, std::size_t bytes) {
+  const char* const first = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes; at += 64)
+    asm volatile("clflushopt %0" : : "m"(first[at]) : "memory");
+  asm volatile("mfence" : : : "memory");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/x86_memory.hpp>
+
+#endif
+
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The loops that this processor runs, for each type the one with the highest peak.
+struct processor_loops {
+  std::vector<arithmetic_loop> arithmetic;
+  memory_loop memory;                    // read is null where there is none
+  void (*clocks)(std::uint64_t rounds);  // null where there is none
+  double clocks_per_round = 0;
+};
+
+#if defined(__x86_64__)
+/// The loops of a processor with these features.
+[[gnu::cold]] inline processor_loops loops_with(const x86_features& has) {
+  constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
+  processor_loops found{
+      {},
+      {x86_bytes_per_round, &read_sse2, &triad_sse2, has.flush_opt ? &flush_opt : &flush_sse2},
+      &count_clocks,
+      static_cast<double>(clocks_per_round)};
+  auto& loops = found.arithmetic;
+  if (has.avx512) {
+    loops.push_back({dtype::f64, "AVX-512 FMA", chains * 8 * two, &fma_f64_avx512});
+    loops.push_back({dtype::f32, "AVX-512 FMA", chains * 16 * two, &fma_f32_avx512});
+    found.memory.read = &read_avx512;
+    found.memory.triad = &triad_avx512;
+  } else if (has.fma) {
+    loops.push_back({dtype::f64, "AVX2 FMA", chains * 4 * two, &fma_f64_avx2});
+    loops.push_back({dtype::f32, "AVX2 FMA", chains * 8 * two, &fma_f32_avx2});
+    found.memory.read = &read_avx;
+    found.memory.triad = &triad_avx;
+  } else {
+    loops.push_back({dtype::f64, "SSE2", chains * 2, &mul_add_f64_sse2});
+    loops.push_back({dtype::f32, "SSE2", chains * 4, &mul_add_f32_sse2});
+  }
+  if (has.avx512_fp16)
+    loops.push_back({dtype::f16, "AVX-512 FP16", chains * 32 * two, &fma_f16_avx512});
+  constexpr double tiles = 8, products = 16 * 16 * 32;  // of a round; of a tile
+  if (has.amx_bf16) loops.push_back({dtype::bf16, "AMX", tiles * products * two, &tile_dot_bf16});
+  else if (has.avx512_bf16)
+    loops.push_back({dtype::bf16, "AVX-512 BF16", chains * 32 * two, &dot_bf16_avx512});
+  if (has.amx_int8)
+    loops.push_back({dtype::int8, "AMX", tiles * 2 * products * two, &tile_dot_int8});
+  else if (has.avx512_vnni)
+    loops.push_back({dtype::int8, "AVX-512 VNNI", chains * 64 * two, &dot_int8_avx512});
+  else if (has.avx_vnni)
+    loops.push_back({dtype::int8, "AVX-VNNI", chains * 32 * two, &dot_int8_avx});
+  return found;
+}
+
+inline processor_loops find_loops() { return loops_with(find_x86_features()); }
+#else
+inline processor_loops find_loops() { return {}; }
+#endif
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/loops.hpp>
+
+// <kprof/machine/measuring_memory.hpp>
+#ifndef KPROF_MACHINE_MEASURING_MEMORY_HPP
+#define KPROF_MACHINE_MEASURING_MEMORY_HPP
+
+// The memory in which bandwidth is measured: an array for each thread. Included by measure_cpu.hpp.
+
+// <kprof/machine/usable_cpus.hpp>
+#ifndef KPROF_MACHINE_USABLE_CPUS_HPP
+#define KPROF_MACHINE_USABLE_CPUS_HPP
+
+// What of this machine the process may use: CPUs, their caches, memory. Read from the system's own
+// files; what these do not say stays 0. Included by measure_cpu.hpp. Any thread.
+
+// <kprof/machine/system_file.hpp>
+#ifndef KPROF_MACHINE_SYSTEM_FILE_HPP
+#define KPROF_MACHINE_SYSTEM_FILE_HPP
+
+// Reads the small files in which the system says what it is. Included by usable_cpus.hpp.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a file says, at most 64 KiB of it, without the end of its last line; nothing where it
+/// cannot be read.
+[[gnu::cold]] inline std::string system_file(const std::string& path) {
+  std::string text;
+  const int descriptor = open_file(path.c_str(), O_RDONLY);
+  if (descriptor < 0) return text;
+  char block[4096];
+  while (text.size() < (std::size_t{64} << 10U)) {
+    const ssize_t size = ::read(descriptor, block, sizeof block);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    text.append(block, static_cast<std::size_t>(size));
+  }
+  close_file(descriptor);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// The number that a text is; none where it is more or less than one.
+[[gnu::cold]] inline std::optional<std::uint64_t> whole_number(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/system_file.hpp>
+
+#include <sched.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A data cache of one CPU.
+struct data_cache {
+  unsigned level = 0;
+  std::uint64_t bytes = 0;
+  unsigned sharers = 1;  // CPUs, of those that the process may use
+};
+
+struct usable_cpus_of_machine {
+  std::string model;             // as the system names the processor
+  std::vector<int> cpus;         // that the process may run on
+  double quota = 0;              // CPUs' worth of time that its control group gets; 0: no limit
+  std::vector<data_cache> data;  // of the first CPU, by level
+  std::uint64_t free_bytes = 0;  // memory that can be had without harm
+
+  /// As many threads as run at a time.
+  unsigned threads() const noexcept {
+    const auto all = static_cast<unsigned>(cpus.size());
+    if (quota <= 0 || quota >= all) return all == 0 ? 1 : all;
+    return quota < 1 ? 1 : static_cast<unsigned>(quota);
+  }
+};
+
+[[gnu::cold]] inline std::vector<int> cpus_of_affinity() {
+  std::vector<int> found;
+  // The kernel's set may be larger than cpu_set_t: it refuses one that is too small.
+  for (int room = CPU_SETSIZE; room <= 1 << 16; room *= 2) {
+    cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(room));
+    if (set == nullptr) return found;
+    const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
+    const bool is_known = sched_getaffinity(0, size, set) == 0;
+    for (int cpu = 0; is_known && cpu < room; ++cpu)
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, set)) found.push_back(cpu);
+    CPU_FREE(set);
+    if (is_known) break;
+  }
+  return found;
+}
+
+/// The numbers in a list such as "0-3,8", as the kernel writes sets of CPUs; what is no list gives
+/// none.
+[[gnu::cold]] inline std::vector<int> cpu_list(std::string_view text) {
+  std::vector<int> found;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    const std::size_t dash = part.find('-');
+    const auto first = whole_number(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : whole_number(part.substr(dash + 1));
+    if (!first || !last || *last < *first || *last >= (1U << 16U)) return {};
+    for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) found.push_back(static_cast<int>(cpu));
+    text.remove_prefix(part.size() == text.size() ? text.size() : part.size() + 1);
+  }
+  return found;
+}
+
+/// A size as "32K" or "8M" of bytes; 0 where it is none.
+[[gnu::cold]] inline std::uint64_t size_with_letter(std::string_view text) {
+  unsigned shift = 0;
+  if (!text.empty() && (text.back() == 'K' || text.back() == 'M')) {
+    shift = text.back() == 'K' ? 10 : 20;
+    text.remove_suffix(1);
+  }
+  const auto number = whole_number(text);
+  return number && *number < (std::uint64_t{1} << 40U) ? *number << shift : 0;
+}
+
+/// The quota in cpu.max of control groups' version 2: "max 100000", or microseconds of CPU time in
+/// so many microseconds. 0: none, or the text says nothing.
+[[gnu::cold]] inline double quota_in(std::string_view cpu_max) {
+  const std::size_t space = cpu_max.find(' ');
+  if (space == cpu_max.npos) return 0;
+  const auto time = whole_number(cpu_max.substr(0, space));
+  const auto of = whole_number(cpu_max.substr(space + 1));
+  return time && of && *of > 0 ? static_cast<double>(*time) / static_cast<double>(*of) : 0;
+}
+
+/// The folder of a controller's group of this process, below `mount`; and each folder above it has
+/// limits too. Version 2 has one line "0::/path", version 1 lines such as "4:cpu,cpuacct:/path".
+[[gnu::cold]] inline std::string own_group(std::string_view proc_cgroup,
+                                           std::string_view controller) {
+  while (!proc_cgroup.empty()) {
+    const std::string_view line = proc_cgroup.substr(0, proc_cgroup.find('\n'));
+    proc_cgroup.remove_prefix(line.size() == proc_cgroup.size() ? line.size() : line.size() + 1);
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
+    if (second == line.npos) continue;
+    std::string_view names = line.substr(first + 1, second - first - 1);
+    for (bool is_last = false; !is_last;) {
+      const std::string_view name = names.substr(0, names.find(','));
+      if (name == controller) return std::string(line.substr(second + 1));
+      is_last = name.size() == names.size();
+      names.remove_prefix(is_last ? name.size() : name.size() + 1);
+    }
+  }
+  return {};
+}
+
+/// The smaller of two limits of which 0 is none.
+[[gnu::cold]] inline double smaller_limit(double a, double b) {
+  if (a <= 0 || b <= 0) return a <= 0 ? b : a;
+  return a < b ? a : b;
+}
+
+/// The smallest quota of a group and those around it: of one file with quota and period, or of two.
+/// `mount` is the folder of the groups.
+[[gnu::cold]] inline double quota_of(std::string group, const char* mount, const char* quota_file,
+                                     const char* period_file) {
+  double smallest = 0;
+  for (;;) {
+    const bool is_root = group.size() <= 1 || group.rfind('/') == group.npos;
+    std::string folder = mount;
+    if (!is_root) folder += group;
+    std::string text = system_file(folder + quota_file);
+    if (period_file != nullptr) text.append(" ").append(system_file(folder + period_file));
+    smallest = smaller_limit(smallest, quota_in(text));
+    if (is_root) return smallest;
+    group.resize(group.rfind('/'));
+  }
+}
+[[gnu::cold]] inline double own_quota() {
+  const std::string groups = system_file("/proc/self/cgroup");
+  return smaller_limit(quota_of(own_group(groups, ""), "/sys/fs/cgroup", "/cpu.max", nullptr),
+                       quota_of(own_group(groups, "cpu"), "/sys/fs/cgroup/cpu", "/cpu.cfs_quota_us",
+                                "/cpu.cfs_period_us"));
+}
+
+/// The data caches of a CPU, by level; `usable` are the CPUs that count as sharers.
+[[gnu::cold]] inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usable) {
+  std::vector<data_cache> found;  // few, in the order of the levels
+  for (int i = 0; i < 16; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                               "/cache/index" + std::to_string(i) + '/';
+    const auto level = whole_number(system_file(folder + "level"));
+    const std::string type = system_file(folder + "type");
+    const std::uint64_t bytes = size_with_letter(system_file(folder + "size"));
+    if (!level) break;
+    if (type == "Instruction" || bytes == 0) continue;
+    unsigned sharers = 0;
+    for (const int other : cpu_list(system_file(folder + "shared_cpu_list")))
+      for (const int own : usable) sharers += other == own ? 1U : 0U;
+    const auto number = static_cast<unsigned>(*level);
+    auto at = found.begin();
+    while (at != found.end() && at->level < number) ++at;
+    if (at == found.end() || at->level != number) at = found.insert(at, data_cache{});
+    *at = {number, bytes, sharers == 0 ? 1 : sharers};
+  }
+  return found;
+}
+
+/// The value of a line such as "model name\t: AMD EPYC" or "MemAvailable:   123 kB".
+[[gnu::cold]] inline std::string line_of(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    const std::size_t colon = line.find(':');
+    if (colon == line.npos || line.substr(0, name.size()) != name) continue;
+    if (line.substr(name.size(), colon - name.size()).find_first_not_of(" \t") != line.npos)
+      continue;
+    const std::size_t first = line.find_first_not_of(" \t", colon + 1);
+    return first == line.npos ? std::string{} : std::string(line.substr(first));
+  }
+  return {};
+}
+
+[[gnu::cold]] inline std::uint64_t kib_of_line(std::string_view text, std::string_view name) {
+  std::string value = line_of(text, name);
+  value.resize(value.find(' ') == value.npos ? value.size() : value.find(' '));
+  const auto number = whole_number(value);
+  return number && *number < (std::uint64_t{1} << 50U) ? *number * 1024 : 0;
+}
+
+[[gnu::cold]] inline usable_cpus_of_machine find_usable_cpus() {
+  usable_cpus_of_machine found;
+  const std::string cpuinfo = system_file("/proc/cpuinfo");
+  found.model = line_of(cpuinfo, "model name");
+  if (found.model.empty()) {  // arm64 has numbers only
+    const std::string maker = line_of(cpuinfo, "CPU implementer");
+    if (!maker.empty())
+      found.model = "implementer " + maker + " part " + line_of(cpuinfo, "CPU part");
+  }
+  found.cpus = cpus_of_affinity();
+  found.quota = own_quota();
+  if (!found.cpus.empty()) found.data = data_caches(found.cpus.front(), found.cpus);
+  found.free_bytes = kib_of_line(system_file("/proc/meminfo"), "MemAvailable");
+  const std::string group = "/sys/fs/cgroup" + own_group(system_file("/proc/self/cgroup"), "");
+  const auto most = whole_number(system_file(group + "/memory.max"));
+  const auto used = whole_number(system_file(group + "/memory.current"));
+  if (most && used) {
+    const std::uint64_t left = *most > *used ? *most - *used : 0;
+    if (left < found.free_bytes) found.free_bytes = left;
+  }
+  return found;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/usable_cpus.hpp>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Each thread uses its own array alone.
+class measuring_memory {
+ public:
+  static constexpr std::size_t walked_part = std::size_t{4} << 20U;  // of an array
+
+  static constexpr std::size_t largest = std::size_t{32} << 20U;
+
+  /// Bytes of each array: of all together an eighth of what is free at most, and 2 GiB.
+  [[gnu::cold]] static std::size_t size_for(unsigned threads, std::uint64_t free_bytes) {
+    constexpr std::uint64_t most = std::uint64_t{2} << 30U;
+    const std::uint64_t allowed = std::min(free_bytes / 8, most) / threads;
+    if (allowed >= largest) return largest;
+    return std::max(static_cast<std::size_t>(allowed), least) / page * page;
+  }
+
+  [[gnu::cold]] measuring_memory(unsigned threads, std::size_t bytes) : arrays_(threads) {
+    for (array& a : arrays_) {
+      a.size = bytes;
+      void* const at =
+          mmap(nullptr, a.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      a.at = at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+    }
+  }
+  [[gnu::cold]] ~measuring_memory() {
+    for (const array& a : arrays_)
+      if (a.at != nullptr) munmap(a.at, a.size);
+  }
+  measuring_memory(const measuring_memory&) = delete;
+  measuring_memory& operator=(const measuring_memory&) = delete;
+
+  [[gnu::cold]] bool is_there() const {
+    bool all = true;
+    for (const array& a : arrays_) all = all && a.at != nullptr;
+    return all;
+  }
+  /// Whether every array has so many bytes, three parts of which are at least one round each.
+  [[gnu::cold]] bool holds(std::size_t bytes, std::size_t round) const {
+    bool all = bytes / 3 >= round;
+    for (const array& a : arrays_) all = all && a.size >= bytes;
+    return all;
+  }
+  std::byte* of(unsigned thread) { return arrays_[thread].at; }
+  std::size_t size(unsigned thread) const { return arrays_[thread].size; }
+  void touch(unsigned thread) { std::memset(of(thread), 0, size(thread)); }
+
+  /// The part of a thread's array at which it is, and the next one of the first `bytes`, after
+  /// whose end it begins again.
+  std::byte* walked(unsigned thread) { return arrays_[thread].at + arrays_[thread].walked; }
+  std::byte* walk_on(unsigned thread, std::size_t bytes) {
+    array& a = arrays_[thread];
+    a.walked += walked_part;
+    if (a.walked + walked_part > bytes) a.walked = 0;
+    return walked(thread);
+  }
+
+  static std::size_t rounded(std::size_t bytes, std::size_t round) { return bytes / round * round; }
+
+ private:
+  static constexpr std::size_t page = 4096, least = std::size_t{8} << 20U;
+  struct alignas(64) array {  // threads do not share a line
+    std::byte* at = nullptr;
+    std::size_t size = 0;
+    std::size_t walked = 0;
+  };
+  std::vector<array> arrays_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/measuring_memory.hpp>
+
+// <kprof/machine/rounds.hpp>
+#ifndef KPROF_MACHINE_ROUNDS_HPP
+#define KPROF_MACHINE_ROUNDS_HPP
+
+// Runs one piece of work on several threads at a time, again and again, and tells the rounds in
+// which every thread had its CPU for itself from those in which one was preempted: the former give
+// the rate, on a loaded machine too. Included by measure_cpu.hpp. Used by one thread.
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::int64_t read_clock_ns(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// One thread's part of a round, in nanoseconds.
+struct round_part {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;
+};
+
+/// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
+/// time, or where the threads ran together for less than 90 % of it.
+[[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
+  if (parts.empty()) return 0;
+  std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
+  std::int64_t last_begin = first, first_end = last;
+  for (const round_part& p : parts) {
+    const std::int64_t wall = p.end_ns - p.begin_ns;
+    if (wall <= 0 || p.cpu_ns * 100 < wall * 97) return 0;
+    first = std::min(first, p.begin_ns);
+    last_begin = std::max(last_begin, p.begin_ns);
+    first_end = std::min(first_end, p.end_ns);
+    last = std::max(last, p.end_ns);
+  }
+  return (first_end - last_begin) * 10 < (last - first) * 9 ? 0 : last - first;
+}
+
+/// What the rounds of one piece of work came to.
+struct best_round {
+  std::int64_t ns = 0;        // of the quickest; 0: none came to its end
+  bool was_disturbed = true;  // every round: the rate is at least this
+};
+
+/// `parts` of one round after another.
+[[gnu::cold]] inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
+  best_round best;
+  for (const bool takes_disturbed : {false, true}) {
+    for (const auto& parts : rounds) {
+      std::int64_t ns = undisturbed_ns(parts);
+      if (takes_disturbed && !parts.empty()) {
+        std::int64_t begin = parts[0].begin_ns;
+        for (const round_part& p : parts) begin = std::min(begin, p.begin_ns);
+        for (const round_part& p : parts) ns = std::max(ns, p.end_ns - begin);
+      }
+      if (ns > 0 && (best.ns == 0 || ns < best.ns)) best.ns = ns;
+    }
+    best.was_disturbed = takes_disturbed;
+    if (best.ns > 0) break;
+  }
+  return best;
+}
+
+/// Threads that wait for work, each on a CPU of its own.
+class round_threads {
+ public:
+  /// run(of, thread), which may not throw.
+  struct work {
+    void (*run)(const void* of, unsigned thread);
+    const void* of;
+  };
+
+  /// As many of them as the system gives.
+  [[gnu::cold]] explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
+    members_.resize(wanted);
+    for (unsigned i = 0; i < wanted; ++i) {
+      members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
+      if (!start_own_thread(&run_member, &members_[i])) break;
+      ++size_;
+    }
+  }
+  [[gnu::cold]] ~round_threads() {
+    std::unique_lock lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return ended_ == size_; });
+  }
+  round_threads(const round_threads&) = delete;
+  round_threads& operator=(const round_threads&) = delete;
+
+  unsigned size() const noexcept { return size_; }
+
+  /// One round on the first `threads` of them, begun together.
+  [[gnu::cold]] std::vector<round_part> run(unsigned threads, const work& of) {
+    std::unique_lock lock(mutex_);
+    work_ = of;
+    parts_.assign(threads, {});
+    left_ = threads;
+    // Later than the slowest wakes up: a thread that slept is run before those that computed.
+    begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
+    ++round_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return left_ == 0; });
+    return parts_;
+  }
+
+ private:
+  struct member {
+    round_threads* of = nullptr;
+    unsigned number = 0;
+    int cpu = -1;
+  };
+
+  [[gnu::cold]] static void* run_member(void* of) {
+    const member self = *static_cast<member*>(of);
+    if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      CPU_SET(static_cast<std::size_t>(self.cpu), &set);
+      pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    }
+    self.of->serve(self.number);
+    return nullptr;
+  }
+
+  [[gnu::cold]] void serve(unsigned number) {
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0;;) {
+      changed_.wait(lock, [&] { return ends_ || (round_ != seen && number < parts_.size()); });
+      if (ends_) break;
+      seen = round_;
+      const work of = work_;
+      const std::int64_t begin_ns = begin_ns_;
+      lock.unlock();
+      round_part part;
+      wait_until(begin_ns);
+      const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+      of.run(of.of, number);
+      part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
+      part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+      lock.lock();
+      parts_[number] = part;
+      if (--left_ == 0) changed_.notify_all();
+    }
+    ++ended_;
+    changed_.notify_all();
+  }
+
+  /// Sleeps, then looks at the clock for the last 30 microseconds.
+  static void wait_until(std::int64_t ns) noexcept {
+    const std::int64_t wake_up = ns - 30'000;
+    timespec at{};
+    at.tv_sec = static_cast<time_t>(wake_up / 1'000'000'000);
+    at.tv_nsec = static_cast<long>(wake_up % 1'000'000'000);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {}
+    while (read_clock_ns(CLOCK_MONOTONIC) < ns) {}
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<member> members_;
+  unsigned size_ = 0;
+  unsigned ended_ = 0;
+  bool ends_ = false;
+  // Of the round:
+  std::uint64_t round_ = 0;
+  work work_{};
+  std::int64_t begin_ns_ = 0;
+  unsigned left_ = 0;
+  std::vector<round_part> parts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/rounds.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// One piece of work that is timed: `amount` rounds or passes on each thread.
+struct timed_work {
+  void (*rounds)(std::uint64_t amount) = nullptr;  // arithmetic; null: one of the two of `memory`
+  const memory_loop* loops = nullptr;
+  measuring_memory* memory = nullptr;
+  std::size_t bytes = 0;       // of each array
+  bool is_triad = false;       // else it reads
+  bool leaves_caches = false;  // each round's data is in no cache
+  std::size_t walks = 0;       // to the next part of so many bytes for each round; 0: stays
+  double per_amount = 0;       // what one of `amount` counts
+  std::uint64_t amount = 1;
+
+  /// What leaves the caches is flushed some rounds ahead: flushing brings the addresses of its
+  /// pages into the core's tables, where those of a long array are not.
+  [[gnu::cold]] static void walk_on(const void* of, unsigned thread) {
+    const timed_work& w = *static_cast<const timed_work*>(of);
+    const std::byte* const first = w.memory->of(thread);
+    const auto at = static_cast<std::size_t>(w.memory->walk_on(thread, w.walks) - first);
+    constexpr std::size_t part = measuring_memory::walked_part;
+    const std::size_t parts = w.walks / part;
+    if (w.leaves_caches) w.loops->flush(first + (at / part + parts / 2) % parts * part, part);
+  }
+  [[gnu::cold]] static void run(const void* of, unsigned thread) {
+    const timed_work& w = *static_cast<const timed_work*>(of);
+    if (w.rounds != nullptr) return w.rounds(w.amount);
+    std::byte* const a = w.walks > 0 ? w.memory->walked(thread) : w.memory->of(thread);
+    if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
+    else w.loops->read(a, w.bytes, w.amount);
+  }
+};
+
+class cpu_measurement {
+ public:
+  [[gnu::cold]] cpu_measurement()
+      : machine_(find_usable_cpus()),
+        loops_(find_loops()),
+        threads_(machine_.cpus, machine_.threads()) {}
+
+  [[gnu::cold]] cpu_ceilings take() {
+    result_.model = machine_.model;
+    result_.threads = threads_.size();
+    if (threads_.size() == 0) return without("nothing was measured: the system gave no thread");
+    if (threads_.size() < machine_.threads())
+      note("the system gave " + std::to_string(threads_.size()) + " threads of " +
+           std::to_string(machine_.threads()));
+    if (loops_.arithmetic.empty())
+      return without("nothing was measured: kprof has no loops for this processor");
+    warm_up();
+    if (loops_.clocks != nullptr) {
+      timed_work w{.rounds = loops_.clocks, .per_amount = loops_.clocks_per_round};
+      rate_ceiling clock;
+      result_.clock_hz = rate(w, 1, clock);
+    }
+    result_.arithmetic.reserve(loops_.arithmetic.size());
+    for (const arithmetic_loop& loop : loops_.arithmetic) {
+      arithmetic_ceiling& found = result_.arithmetic.emplace_back();
+      found.type = loop.type;
+      found.instructions = loop.instructions;
+      found.operations =
+          with_one_and_all({.rounds = loop.run, .per_amount = loop.operations_per_round});
+    }
+    if (loops_.memory.read != nullptr) measure_memory();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::int64_t round_ns = 300'000;  // longer rounds are preempted more often
+  static constexpr unsigned wanted_rounds = 9, most_rounds = 60;
+  // For a rate, of about 26, and four times that for DRAM. None is begun after most_of_all.
+  static constexpr std::int64_t most_ns = 22'000'000, most_of_all = 800'000'000;
+
+  [[gnu::cold]] void note(std::string what) { result_.notes.push_back(std::move(what)); }
+  [[gnu::cold]] cpu_ceilings without(const char* why) {
+    note(why);
+    return std::move(result_);
+  }
+
+  struct warming {
+    void (*run)(std::uint64_t rounds);
+    std::int64_t end_ns;
+  };
+  /// A core takes milliseconds to reach its clock.
+  [[gnu::cold]] void warm_up() {
+    const warming until{loops_.arithmetic.front().run, read_clock_ns(CLOCK_MONOTONIC) + 20'000'000};
+    static_cast<void>(
+        threads_.run(threads_.size(), {[](const void* of, unsigned) {
+                                         const warming& w = *static_cast<const warming*>(of);
+                                         while (read_clock_ns(CLOCK_MONOTONIC) < w.end_ns)
+                                           w.run(1000);
+                                       },
+                                       &until}));
+  }
+
+  /// Finds the amount that takes round_ns.
+  [[gnu::cold]] void settle_amount(timed_work& w) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const auto ns = best_of({threads_.run(1, {&timed_work::run, &w})}).ns;
+      if (ns > round_ns / 2) break;
+      const double factor =
+          static_cast<double>(round_ns) / static_cast<double>(std::max<std::int64_t>(ns, 1));
+      const double scaled = static_cast<double>(w.amount) * std::min(factor, 1000.0);
+      w.amount = scaled < 1 ? 1 : static_cast<std::uint64_t>(scaled);
+    }
+  }
+
+  /// The work of all threads per second. Where every round was disturbed, `of` is a lower bound.
+  [[gnu::cold]] double rate(timed_work& w, unsigned threads, rate_ceiling& of) {
+    w.amount = 1;
+    if (w.walks == 0) settle_amount(w);
+    std::vector<std::vector<round_part>> rounds;
+    const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + most_ns * (w.leaves_caches ? 4 : 1);
+    for (unsigned undisturbed = 0; undisturbed < wanted_rounds && rounds.size() < most_rounds;) {
+      if (w.walks > 0) static_cast<void>(threads_.run(threads, {&timed_work::walk_on, &w}));
+      rounds.push_back(threads_.run(threads, {&timed_work::run, &w}));
+      if (undisturbed_ns(rounds.back()) > 0) ++undisturbed;
+      if (read_clock_ns(CLOCK_MONOTONIC) > end) break;
+    }
+    const best_round best = best_of(rounds);
+    of.is_lower_bound = of.is_lower_bound || best.ns == 0 || best.was_disturbed;
+    if (best.ns == 0) return 0;
+    return w.per_amount * static_cast<double>(w.amount) * threads * 1e9 /
+           static_cast<double>(best.ns);
+  }
+
+  /// Nothing once the time is over.
+  [[gnu::cold]] rate_ceiling with_one_and_all(timed_work w) {
+    rate_ceiling found;
+    if (read_clock_ns(CLOCK_MONOTONIC) > begin_ns_ + most_of_all) {
+      if (!std::exchange(is_over_, true))
+        note("what is n/a was not measured: the machine was too busy to do it in a second");
+      return found;
+    }
+    found.one_thread = found.all_threads = rate(w, 1, found);
+    if (threads_.size() > 1) found.all_threads = rate(w, threads_.size(), found);
+    return found;
+  }
+
+  [[gnu::cold]] void measure_memory() {
+    measuring_memory memory(threads_.size(),
+                            measuring_memory::size_for(threads_.size(), machine_.free_bytes));
+    if (!memory.is_there())
+      return note("caches and DRAM were not measured: no memory could be had");
+    measuring_memory* const to = &memory;
+    // Each page on the node of the thread that will read it.
+    static_cast<void>(threads_.run(
+        threads_.size(),
+        {[](const void* of, unsigned t) { (*static_cast<measuring_memory* const*>(of))->touch(t); },
+         &to}));
+    result_.memory.reserve(machine_.data.size() + 1);
+    // First, in case that the time is over before all is measured.
+    measure_level("DRAM", 0, memory.size(0), true, memory);
+    for (const data_cache& cache : machine_.data) {
+      const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
+      const auto all = static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
+      const std::size_t bytes = std::min(all, measuring_memory::largest);
+      const std::string name = "L" + std::to_string(cache.level);
+      if (memory.holds(bytes, loops_.memory.bytes_per_round))
+        measure_level(name, cache.bytes, bytes, false, memory);
+      else note(name + " was not measured: too little memory is free");
+    }
+    std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
+  }
+
+  /// In the first `bytes` of each array. Where these are many, a round takes a part, as a round of
+  /// all would be preempted.
+  [[gnu::cold]] void measure_level(std::string name, std::uint64_t cache_bytes, std::size_t bytes,
+                                   bool leaves_caches, measuring_memory& memory) {
+    const std::size_t round = loops_.memory.bytes_per_round;
+    memory_ceiling& level = result_.memory.emplace_back();
+    level.level = std::move(name);
+    level.bytes = cache_bytes;
+    timed_work w{.loops = &loops_.memory, .memory = &memory, .leaves_caches = leaves_caches};
+    if (bytes >= 2 * measuring_memory::walked_part) {
+      w.walks = bytes;
+      bytes = measuring_memory::walked_part;
+    }
+    w.bytes = memory.rounded(bytes, round);
+    w.per_amount = static_cast<double>(w.bytes);
+    if (w.walks > 0) begin_walk(w);
+    level.read = with_one_and_all(w);
+    w.is_triad = true;
+    w.bytes = memory.rounded(bytes / 3, round);
+    w.per_amount = 3 * static_cast<double>(w.bytes);
+    level.triad = with_one_and_all(w);
+  }
+  [[gnu::cold]] void begin_walk(const timed_work& w) {
+    static_cast<void>(threads_.run(threads_.size(), {[](const void* of, unsigned t) {
+                                                       const timed_work& f =
+                                                           *static_cast<const timed_work*>(of);
+                                                       if (f.leaves_caches)
+                                                         f.loops->flush(f.memory->of(t), f.walks);
+                                                       else
+                                                         f.loops->read(f.memory->of(t), f.walks, 2);
+                                                     },
+                                                     &w}));
+  }
+
+  usable_cpus_of_machine machine_;
+  processor_loops loops_;
+  round_threads threads_;
+  cpu_ceilings result_;
+  std::int64_t begin_ns_ = read_clock_ns(CLOCK_MONOTONIC);
+  bool is_over_ = false;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/measure_cpu.hpp>
+
+// <kprof/model/ceilings_text.hpp>
+#ifndef KPROF_MODEL_CEILINGS_TEXT_HPP
+#define KPROF_MODEL_CEILINGS_TEXT_HPP
+
+// Ceilings as text: what a person writes by hand, and what kprof keeps of a measurement. A line is
+// "key = value"; docs/ceilings.md describes them. Nothing in the text is trusted. Pure.
+
+// <kprof/model/written_ceilings.hpp>
+#ifndef KPROF_MODEL_WRITTEN_CEILINGS_HPP
+#define KPROF_MODEL_WRITTEN_CEILINGS_HPP
+
+// Ceilings that were written down: by a person, and by kprof after it measured. Writes them, and
+// puts those of a person over those that were measured. ceilings_text.hpp reads them. Pure.
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a text says. GPUs are those that it names, in its order.
+struct written_ceilings {
+  machine_ceilings value;
+  std::string machine;                // of a measurement: all that it holds for
+  std::string date;                   // of a measurement
+  std::vector<std::string> mistakes;  // a line each, fit to print
+};
+
+/// Whether a machine can have this rate: what is not above 0 is no rate, and what is above 10^24 a
+/// second overflows in sums.
+inline bool is_rate(double rate) noexcept { return rate > 0 && rate < 1e24; }
+
+inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
+
+[[gnu::cold]] inline arithmetic_ceiling& entry_of(cpu_ceilings& c, dtype type) {
+  for (arithmetic_ceiling& a : c.arithmetic)
+    if (a.type == type) return a;
+  arithmetic_ceiling& added = c.arithmetic.emplace_back();
+  added.type = type;
+  return added;
+}
+[[gnu::cold]] inline memory_ceiling& entry_of(cpu_ceilings& c, std::string_view level) {
+  for (memory_ceiling& m : c.memory)
+    if (m.level == level) return m;
+  memory_ceiling& added = c.memory.emplace_back();
+  added.level = level;
+  return added;
+}
+
+/// What read_ceilings() reads back to six digits: the processors' ceilings, and before them the
+/// lines of `head`, each with its end.
+[[gnu::cold]] inline std::string write_ceilings(const cpu_ceilings& cpu, std::string head) {
+  std::string& out = head;
+  const auto put = [&out](const char* word, double number) {
+    char text[40];
+    const auto [end, error] =
+        std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
+    out.append(word).append(text, static_cast<std::size_t>(end - text));
+  };
+  const auto put_rates = [&](const std::string& key, const rate_ceiling& rate, const char* unit) {
+    if (!is_rate(rate.one_thread) && !is_rate(rate.all_threads)) return;
+    out.append(key).append(rate.is_lower_bound ? " = >=" : " =");
+    for (const double r : {rate.one_thread, rate.all_threads})
+      if (is_rate(r)) put(" ", r / 1e9);
+      else out += " -";
+    out.append(unit);
+  };
+  if (!cpu.model.empty()) out.append("processor = ").append(one_line(cpu.model)).append("\n");
+  if (cpu.threads != 0) out.append("threads = ").append(std::to_string(cpu.threads)).append("\n");
+  if (is_rate(cpu.clock_hz)) {
+    put("clock = ", cpu.clock_hz / 1e9);
+    out += " GHz\n";
+  }
+  for (const arithmetic_ceiling& a : cpu.arithmetic) {
+    const std::string name = dtype_name(a.type);
+    put_rates(name, a.operations, " GFLOP/s\n");
+    if (!a.instructions.empty())
+      out.append(name).append(".instructions = ").append(one_line(a.instructions)).append("\n");
+  }
+  for (const memory_ceiling& m : cpu.memory) {
+    const std::string level = one_line(m.level);
+    if (m.bytes != 0)
+      out.append(level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
+    put_rates(level + ".read", m.read, " GB/s\n");
+    put_rates(level + ".triad", m.triad, " GB/s\n");
+  }
+  for (const std::string& note : cpu.notes)
+    out.append("note = ").append(one_line(note)).append("\n");
+  return head;
+}
+
+/// Whether a person's ceilings say anything.
+[[gnu::cold]] inline bool says_something(const machine_ceilings& m) noexcept {
+  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() || !m.gpus.empty() ||
+         is_rate(m.cpu.clock_hz) || m.cpu.threads != 0;
+}
+
+[[gnu::cold]] inline void put_rate_over(rate_ceiling& to, const rate_ceiling& from) {
+  if (is_rate(from.one_thread)) to.one_thread = from.one_thread;
+  if (is_rate(from.all_threads)) to.all_threads = from.all_threads;
+  if (is_rate(from.one_thread) || is_rate(from.all_threads))
+    to.is_lower_bound = from.is_lower_bound;
+}
+
+/// Each ceiling that `from` has replaces that of `to`.
+[[gnu::cold]] inline void put_over(cpu_ceilings& to, const cpu_ceilings& from) {
+  if (is_rate(from.clock_hz)) to.clock_hz = from.clock_hz;
+  for (const arithmetic_ceiling& a : from.arithmetic) {
+    arithmetic_ceiling& entry = entry_of(to, a.type);
+    put_rate_over(entry.operations, a.operations);
+    entry.instructions = a.instructions;
+  }
+  for (const memory_ceiling& m : from.memory) {
+    memory_ceiling& entry = entry_of(to, m.level);
+    if (m.bytes != 0) entry.bytes = m.bytes;
+    put_rate_over(entry.read, m.read);
+    put_rate_over(entry.triad, m.triad);
+  }
+}
+[[gnu::cold]] inline void put_over(gpu_ceilings& to, const gpu_ceilings& from) {
+  for (const gpu_arithmetic_ceiling& a : from.arithmetic) {
+    if (!is_rate(a.operations)) continue;
+    bool is_known = false;
+    for (gpu_arithmetic_ceiling& old : to.arithmetic) {
+      if (old.type != a.type || old.on != a.on || (a.sums != dtype::unknown && a.sums != old.sums))
+        continue;
+      if (old.operations > 0) old.sparse_operations *= a.operations / old.operations;
+      old.operations = a.operations;
+      old.clock_hz = a.clock_hz;
+      old.source = a.source;
+      is_known = true;
+    }
+    if (!is_known) to.arithmetic.push_back(a);
+  }
+  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes;
+  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes;
+  if (is_rate(from.shared_bytes)) to.shared_bytes = from.shared_bytes;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/written_ceilings.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A byte is a unit of its own: an operator's bytes are no operations.
+enum class ceiling_unit : std::uint8_t { operations, bytes_per_s, hertz, bytes };
+
+/// Reads a text line by line. A line that is wrong is told and changes nothing.
+class ceilings_reader {
+ public:
+  [[gnu::cold]] written_ceilings run(std::string_view text) {
+    while (!text.empty()) {
+      ++number_;
+      const std::string_view line = text.substr(0, text.find('\n'));
+      text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
+      read_line(trimmed(line));
+    }
+    if (more_mistakes_ > 0)
+      out_.mistakes.push_back("more mistakes: " + std::to_string(more_mistakes_));
+    return std::move(out_);
+  }
+
+ private:
+  [[gnu::cold]] static std::string_view trimmed(std::string_view text) noexcept {
+    constexpr const char* spaces = " \t\r";
+    const std::size_t first = text.find_first_not_of(spaces);
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(spaces) - first + 1);
+  }
+  /// No number and no unit has a #; a name may have one.
+  [[gnu::cold]] static std::string_view without_comment(std::string_view value) noexcept {
+    return value.substr(0, value.find('#'));
+  }
+
+  [[gnu::cold]] void read_line(std::string_view line) {
+    if (line.empty() || line[0] == '#') return;
+    const std::size_t equals = line.find('=');
+    key_ = trimmed(line.substr(0, equals));
+    value_ = equals == line.npos ? std::string_view{} : trimmed(line.substr(equals + 1));
+    if (equals == line.npos || key_.empty() || value_.empty())
+      return complain("is no line of the form key = value");
+    if (read_text()) return;
+    value_ = trimmed(without_comment(value_));
+    if (!read_number() && !read_rates()) complain_of_key();
+  }
+
+  // ---- the kinds of lines: false where the key is none of this kind
+
+  [[gnu::cold]] bool read_text() {
+    cpu_ceilings& cpu = out_.value.cpu;
+    if (key_ == "machine") out_.machine = value_;
+    else if (key_ == "date") out_.date = value_;
+    else if (key_ == "processor") cpu.model = value_;
+    else if (key_ == "note") cpu.notes.emplace_back(value_);
+    else if (key_ == "gpu") out_.value.gpus.emplace_back().device = value_;
+    else if (const dtype type = type_before(".instructions"); type != dtype::unknown)
+      entry_of(cpu, type).instructions = value_;
+    else return false;
+    return true;
+  }
+
+  [[gnu::cold]] bool read_number() {
+    cpu_ceilings& cpu = out_.value.cpu;
+    if (key_ == "threads") {
+      const char* const end = value_.data() + value_.size();
+      std::uint32_t threads = 0;
+      const auto [stop, error] = std::from_chars(value_.data(), end, threads);
+      if (error != std::errc{} || stop != end || threads == 0 || threads > 65'536)
+        complain("is no number of threads");
+      else cpu.threads = threads;
+    } else if (key_ == "clock") {
+      read_one(ceiling_unit::hertz, cpu.clock_hz);
+    } else if (const char* const level = level_before(".size"); level != nullptr) {
+      double bytes = 0;
+      read_one(ceiling_unit::bytes, bytes);
+      if (bytes > 0 && bytes < 1e15) entry_of(cpu, level).bytes = static_cast<std::uint64_t>(bytes);
+    } else {
+      return read_gpu_number();
+    }
+    return true;
+  }
+
+  /// "gpu.memory", "gpu.f32", "gpu.f16.tensor", "gpu.f16.tensor.f32".
+  [[gnu::cold]] bool read_gpu_number() {
+    constexpr std::string_view prefix = "gpu.";
+    if (key_.substr(0, prefix.size()) != prefix) return false;
+    std::string_view name = key_.substr(prefix.size());
+    gpu_arithmetic_ceiling found;
+    found.on = arithmetic_unit::cuda_core;
+    found.source = "by hand";
+    const std::size_t tensor = name.find(".tensor");
+    if (tensor != name.npos) {
+      found.on = arithmetic_unit::tensor_core;
+      std::string_view sums = name.substr(tensor + 7);
+      name = name.substr(0, tensor);
+      if (!sums.empty()) {
+        found.sums = sums[0] == '.' ? type_of(sums.substr(1)) : dtype::unknown;
+        if (found.sums == dtype::unknown) return false;
+      }
+    }
+    found.type = type_of(name);
+    const bool is_memory =
+        tensor == name.npos && (name == "memory" || name == "l2" || name == "shared");
+    if (found.type == dtype::unknown && !is_memory) return false;
+    if (out_.value.gpus.empty()) {
+      complain("stands before a line that names the device: gpu = NAME");
+      return true;
+    }
+    gpu_ceilings& gpu = out_.value.gpus.back();
+    if (!is_memory) {
+      read_one(ceiling_unit::operations, found.operations);
+      if (found.operations > 0) gpu.arithmetic.push_back(found);
+    } else {
+      read_one(ceiling_unit::bytes_per_s, name == "memory" ? gpu.memory_bytes
+                                          : name == "l2"   ? gpu.l2_bytes
+                                                           : gpu.shared_bytes);
+    }
+    return true;
+  }
+
+  [[gnu::cold]] bool read_rates() {
+    cpu_ceilings& cpu = out_.value.cpu;
+    rate_ceiling rate;
+    if (const dtype type = type_of(key_); type != dtype::unknown) {
+      if (read_pair(ceiling_unit::operations, rate)) entry_of(cpu, type).operations = rate;
+      return true;
+    }
+    constexpr std::string_view of_reads = ".read", of_triads = ".triad";
+    for (const std::string_view suffix : {std::string_view{}, of_reads, of_triads}) {
+      const char* const level = level_before(suffix);
+      if (level == nullptr) continue;
+      if (!read_pair(ceiling_unit::bytes_per_s, rate)) return true;
+      memory_ceiling& entry = entry_of(cpu, level);
+      if (suffix != of_triads) entry.read = rate;
+      if (suffix != of_reads) entry.triad = rate;
+      return true;
+    }
+    return false;
+  }
+
+  // ---- words
+
+  [[gnu::cold]] static dtype type_of(std::string_view name) noexcept {
+    for (auto i = static_cast<int>(dtype::c128); i > 0; --i)
+      if (name == dtype_name(static_cast<dtype>(i))) return static_cast<dtype>(i);
+    return dtype::unknown;
+  }
+  /// What the key is where it ends so.
+  [[gnu::cold]] std::string_view key_before(std::string_view suffix) const noexcept {
+    return key_.size() > suffix.size() && key_.substr(key_.size() - suffix.size()) == suffix
+               ? key_.substr(0, key_.size() - suffix.size())
+               : std::string_view{};
+  }
+  [[gnu::cold]] dtype type_before(std::string_view suffix) const noexcept {
+    return type_of(key_before(suffix));
+  }
+  /// Null where the key names no level of memory.
+  [[gnu::cold]] const char* level_before(std::string_view suffix) const noexcept {
+    const std::string_view name = key_before(suffix);
+    for (const char* const level : memory_levels)
+      if (name == level) return level;
+    return nullptr;
+  }
+
+  // ---- numbers
+
+  /// Takes the next word off the value.
+  [[gnu::cold]] static std::string_view take_word(std::string_view& text) noexcept {
+    const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+    text = trimmed(text.substr(word.size()));
+    return word;
+  }
+  /// The factor that a unit stands for; 0 where it is none of this kind.
+  [[gnu::cold]] static double factor_of(std::string_view unit, ceiling_unit kind) noexcept {
+    if (unit.empty()) return 1;
+    constexpr std::string_view prefixes = "kMGTPE";
+    const std::size_t at = prefixes.find(unit[0] == 'K' ? 'k' : unit[0]);
+    const bool is_binary = kind == ceiling_unit::bytes;
+    double factor = 1;
+    if (at != prefixes.npos) {
+      unit.remove_prefix(1);
+      if (is_binary && !unit.empty() && unit[0] == 'i') unit.remove_prefix(1);
+      else if (is_binary) return 0;
+      for (std::size_t i = 0; i <= at; ++i) factor *= is_binary ? 1024 : 1000;
+    }
+    const bool is_right = kind == ceiling_unit::operations    ? unit == "FLOP/s" || unit == "OP/s"
+                          : kind == ceiling_unit::bytes_per_s ? unit == "B/s"
+                          : kind == ceiling_unit::hertz       ? unit == "Hz"
+                                                              : unit == "B";
+    return is_right ? factor : 0;
+  }
+  /// False, and told, where the word is no number that a machine can reach.
+  [[gnu::cold]] bool to_number(std::string_view word, double& number) {
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, number);
+    if (error == std::errc{} && stop == end && is_rate(number)) return true;
+    number = 0;
+    return complain("is no number above 0, and below 10^24, with its unit behind it"), false;
+  }
+  [[gnu::cold]] bool to_factor(std::string_view unit, ceiling_unit kind, double& factor) {
+    factor = factor_of(unit, kind);
+    if (factor > 0) return true;
+    static constexpr const char* wanted[] = {"GFLOP/s or GOP/s", "GB/s", "GHz", "KiB or MiB"};
+    return complain(std::string{"has another unit than "} + wanted[static_cast<int>(kind)]), false;
+  }
+
+  [[gnu::cold]] void read_one(ceiling_unit kind, double& into) {
+    std::string_view rest = value_;
+    double number = 0, factor = 0;
+    if (!to_number(take_word(rest), number) || !to_factor(rest, kind, factor)) return;
+    if (is_rate(number * factor)) into = number * factor;
+    else complain("is more than any machine reaches");
+  }
+  /// Of one thread and of all; - where one is not known, >= before both where they are reached at
+  /// least.
+  [[gnu::cold]] bool read_pair(ceiling_unit kind, rate_ceiling& into) {
+    std::string_view rest = value_;
+    into = {};
+    if (rest.substr(0, 2) == ">=") {
+      into.is_lower_bound = true;
+      rest = trimmed(rest.substr(2));
+    }
+    double factor = 0;
+    for (double* const number : {&into.one_thread, &into.all_threads}) {
+      const std::string_view word = take_word(rest);
+      const bool is_there = !word.empty() && (word[0] < 'A' || word[0] > 'Z');
+      if (!is_there)
+        return complain(
+                   "has one number; give two, of one thread and of all, and - for one that "
+                   "is not known"),
+               false;
+      if (word != "-" && !to_number(word, *number)) return false;
+    }
+    if (!to_factor(rest, kind, factor)) return false;
+    into.one_thread *= factor;
+    into.all_threads *= factor;
+    if (into.one_thread < 1e24 && into.all_threads < 1e24) return true;
+    return complain("is more than any machine reaches"), false;
+  }
+
+  // ---- mistakes
+
+  [[gnu::cold]] void complain(const std::string& what) {
+    if (out_.mistakes.size() == most_mistakes_told) {
+      ++more_mistakes_;
+      return;
+    }
+    std::string line = "line " + std::to_string(number_) + ": \"" + printable(key_, 40);
+    if (!value_.empty()) line.append(" = ").append(printable(value_, 60));
+    out_.mistakes.push_back(line + "\" " + what);
+  }
+  [[gnu::cold]] void complain_of_key() {
+    complain(
+        "is unknown; valid: processor, threads, clock, a type such as f32 or int8, L1 to L4 and "
+        "DRAM (.read, .triad, .size), gpu, gpu.f32, gpu.f16.tensor, gpu.memory, gpu.l2, "
+        "gpu.shared");
+  }
+  static constexpr std::size_t most_mistakes_told = 9;
+
+  written_ceilings out_;
+  std::string_view key_, value_;
+  std::size_t number_ = 0;
+  std::size_t more_mistakes_ = 0;
+};
+
+[[gnu::cold]] inline written_ceilings read_ceilings(std::string_view text) {
+  return ceilings_reader{}.run(text);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/ceilings_text.hpp>
+
+// <kprof/session/ceilings_cache.hpp>
+#ifndef KPROF_SESSION_CEILINGS_CACHE_HPP
+#define KPROF_SESSION_CEILINGS_CACHE_HPP
+
+// Keeps what was measured of this machine in the user's cache folder, in a file for each machine
+// and each set of processors. What is in a file is used only where all that it was measured with is
+// the same now. Included by session_ceilings.hpp and the program kprof. Any thread.
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Raised when a measurement of an earlier kprof is no longer good.
+inline constexpr int ceilings_version = 1;
+
+/// "2026-11-23", in UTC.
+[[gnu::cold]] inline std::string date_of_today() {
+  const time_t now = time(nullptr);
+  tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  text[std::strftime(text, sizeof text, "%Y-%m-%d", &parts)] = '\0';
+  return text;
+}
+
+/// All that a measurement holds for, in one line: the version of kprof's loops, the processor, the
+/// CPUs and how many may run at a time, their caches, the instructions.
+[[gnu::cold]] inline std::string this_machine(const usable_cpus_of_machine& found) {
+  std::string out = "version " + std::to_string(ceilings_version) + "; " + one_line(found.model) +
+                    "; " + std::to_string(found.threads()) + " of CPUs";
+  for (const int cpu : found.cpus) out.append(" ").append(std::to_string(cpu));
+  out += "; caches";
+  for (const data_cache& c : found.data)
+    out.append(" ").append(std::to_string(c.bytes)).append("/").append(std::to_string(c.sharers));
+  for (const arithmetic_loop& loop : find_loops().arithmetic)
+    out.append("; ").append(dtype_name(loop.type)).append(" ").append(loop.instructions);
+  return out;
+}
+
+/// A whole file of at most 64 KiB.
+struct small_file {
+  std::string text;
+  std::string error;  // why it was not read
+  bool is_missing = false;
+  std::int64_t age_s = 0;
+};
+[[gnu::cold]] inline small_file read_small_file(const std::string& path) {
+  small_file out;
+  constexpr std::size_t most = std::size_t{64} << 10U;
+  // A pipe without a writer would keep a plain open() for ever.
+  const int descriptor = open_file(path.c_str(), O_RDONLY | O_NONBLOCK);
+  struct stat there {};
+  if (descriptor < 0 || fstat(descriptor, &there) != 0) {
+    out.is_missing = errno == ENOENT || errno == ENOTDIR;
+    out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
+  } else if (!S_ISREG(there.st_mode)) {
+    out.error = "is no file";
+  } else if (static_cast<std::uint64_t>(there.st_size) > most) {
+    out.error = "is larger than 64 KiB";
+  } else {
+    out.age_s = std::int64_t{time(nullptr)} - there.st_mtime;
+    char block[4096];
+    for (ssize_t size = 1; size != 0 && out.text.size() <= most;) {
+      size = ::read(descriptor, block, sizeof block);
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
+      if (size <= 0) break;
+      out.text.append(block, static_cast<std::size_t>(size));
+    }
+  }
+  if (descriptor >= 0) close_file(descriptor);
+  return out;
+}
+
+class ceilings_cache {
+ public:
+  [[gnu::cold]] ceilings_cache() : machine_(this_machine(find_usable_cpus())) {
+    const auto is_absolute = [](const char* path) { return path != nullptr && path[0] == '/'; };
+    const char* const cache = environment_variable("XDG_CACHE_HOME");
+    const char* const home = environment_variable("HOME");
+    if (is_absolute(cache)) folder_ = cache;
+    else if (is_absolute(home)) folder_ = std::string{home} + "/.cache";
+    else return;
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (const char c : machine_) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    folder_ += "/kprof";
+    path_ = folder_ + "/ceilings-" + hexadecimal(static_cast<std::uint32_t>(hash >> 32U), 8) +
+            hexadecimal(static_cast<std::uint32_t>(hash), 8) + ".txt";
+  }
+  ceilings_cache(const ceilings_cache&) = delete;
+  ceilings_cache& operator=(const ceilings_cache&) = delete;
+  ~ceilings_cache() {
+    if (lock_ >= 0) close_file(lock_);
+  }
+
+  const std::string& path() const noexcept { return path_; }
+
+  /// What is kept of this machine; false where that is nothing that can be used.
+  [[gnu::cold]] bool read(cpu_ceilings& out, std::string& date) const {
+    if (path_.empty()) return false;
+    const small_file file = read_small_file(path_);
+    written_ceilings found = read_ceilings(file.text);
+    const std::string_view text = file.text;
+    if (text.size() < end_line.size() || text.substr(text.size() - end_line.size()) != end_line)
+      return false;
+    if (!found.mistakes.empty() || found.machine != machine_ || found.value.cpu.arithmetic.empty())
+      return false;
+    // Other programs disturbed it: another one may do better.
+    constexpr std::int64_t hour = 3600;
+    if (is_lower_bound(found.value.cpu) && (file.age_s > hour || file.age_s < -hour)) return false;
+    out = std::move(found.value.cpu);
+    date = one_line(found.date);
+    return true;
+  }
+
+  /// Makes the folder, and keeps other processes from measuring while this object lives. An error
+  /// says why nothing can be kept, or that another process measures.
+  [[gnu::cold]] status prepare() {
+    if (path_.empty()) return {"no folder to keep it in: neither XDG_CACHE_HOME nor HOME is set"};
+    const std::string shown = quoted_path(folder_);
+    mkdir(folder_.substr(0, folder_.rfind('/')).c_str(), 0700);
+    mkdir(folder_.c_str(), 0700);
+    struct stat there {};
+    lock_ = open_file(folder_.c_str(), O_RDONLY | O_DIRECTORY);
+    if (lock_ < 0 || fstat(lock_, &there) != 0 ||
+        faccessat(AT_FDCWD, folder_.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+      return {"the folder to keep it in, " + shown + ", cannot be used (" + std::strerror(errno) +
+              ')'};
+    if (there.st_uid != geteuid())
+      return {"the folder to keep it in, " + shown + ", belongs to another user"};
+    if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      return {"another process measures this machine now"};
+    return {};
+  }
+  [[gnu::cold]] status keep(const cpu_ceilings& cpu) const { return write_to(path_, cpu); }
+  /// The same to another file.
+  [[gnu::cold]] status write_to(const std::string& path, const cpu_ceilings& cpu) const {
+    const std::string head =
+        "# What this machine reaches, measured by kprof: one thread, all threads.\nmachine = " +
+        machine_ + "\ndate = " + date_of_today() + '\n';
+    return write_output(path, write_ceilings(cpu, head).append(end_line));
+  }
+
+ private:
+  /// Without it, the file was cut short, and perhaps its last number.
+  static constexpr std::string_view end_line = "# end\n";
+
+  [[gnu::cold]] static bool is_lower_bound(const cpu_ceilings& c) noexcept {
+    bool found = false;
+    for (const arithmetic_ceiling& a : c.arithmetic) found = found || a.operations.is_lower_bound;
+    for (const memory_ceiling& m : c.memory)
+      found = found || m.read.is_lower_bound || m.triad.is_lower_bound;
+    return found;
+  }
+
+  std::string machine_;
+  std::string folder_;
+  std::string path_;  // empty: there is no place for it
+  int lock_ = -1;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/ceilings_cache.hpp>
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL session_ceilings {
+ public:
+  /// Which ceilings hold from now on.
+  [[gnu::cold]] void choose(const settings& wanted) {
+    const std::lock_guard lock(mutex_);
+    if (choice_ != wanted.ceilings) found_ = false;
+    choice_ = wanted.ceilings;
+    by_program_ = wanted.machine;
+  }
+
+  /// Adds to a profile what is known, without measuring.
+  [[gnu::cold]] void add_to(profile& run) noexcept {
+    if (!attempt([&] { add_known_to(run); })) run.machine = {};
+  }
+
+  /// The same for a report: measures the processors before, once a process, where nothing is known
+  /// of them and that is wanted. Takes up to a second then. `signal` is not 0 where one ends the
+  /// program, which must not wait.
+  [[gnu::cold]] void add_to_report(profile& run, int signal) noexcept {
+    const bool had_memory = attempt([&] {
+      if (take_turn(signal)) measure();
+    });
+    if (!had_memory) {
+      const std::lock_guard lock(mutex_);
+      is_measuring_ = false;
+    }
+    add_to(run);
+  }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+  void in_child() {
+    is_child_ = true;
+    is_measuring_ = false;
+    mutex_.unlock();
+  }
+
+ private:
+  /// Under valgrind each instruction takes so long that the rates would be another machine's.
+  [[gnu::cold]] static bool is_under_valgrind() noexcept {
+    const char* const preloaded = environment_variable("LD_PRELOAD");
+    return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
+  }
+
+  // ---- what is known; with the lock
+
+  [[gnu::cold]] void add_known_to(profile& run) {
+    const mark_inside_kprof mark;
+    const std::lock_guard lock(mutex_);
+    find();
+    machine_ceilings& m = run.machine;
+    m = {};
+    m.cpu = measured_;
+    m.source = date_.empty() ? "" : "measured " + date_;
+    for (const std::string& note : notes_)
+      if (std::find(run.notes.begin(), run.notes.end(), note) == run.notes.end())
+        run.notes.push_back(note);
+    for (const device_info& d : run.device.devices) m.gpus.push_back(table_ceilings(d));
+    put_over(m, by_program_, "by hand");
+    put_over(m, by_file_, "from " + quoted_path(choice_));
+    if (m.cpu.arithmetic.empty() && m.cpu.memory.empty()) m.cpu.notes.push_back(why_unknown_);
+    if (m.cpu.threads == 0 && run.cpus != 0) m.cpu.threads = run.cpus;
+  }
+
+  /// What a person gave, over what is there.
+  [[gnu::cold]] static void put_over(machine_ceilings& to, const machine_ceilings& from,
+                                     const std::string& source) {
+    if (!says_something(from)) return;
+    if (!from.cpu.arithmetic.empty() || !from.cpu.memory.empty())
+      to.source = to.source.empty() ? source : source + ", " + to.source;
+    detail::put_over(to.cpu, from.cpu);
+    for (gpu_ceilings& gpu : to.gpus)
+      for (const gpu_ceilings& given : from.gpus)
+        if (given.device == "*" ||
+            begins_with_words(name_without_maker(gpu.device), name_without_maker(given.device)))
+          detail::put_over(gpu, given);
+  }
+
+  [[gnu::cold]] void find() {
+    if (std::exchange(found_, true)) return;
+    notes_.clear();
+    by_file_ = {};
+    measured_ = {};
+    date_.clear();
+    if (choice_ == "off") {
+      why_unknown_ = "they are turned off (ceilings=off)";
+      return;
+    }
+    const ceilings_cache cache;
+    if (choice_ != "measure" && cache.read(measured_, date_)) return read_file();
+    why_unknown_ =
+        "this machine was not measured yet; KPROF=ceilings=measure and `kprof ceilings --save` do";
+    read_file();
+  }
+  [[gnu::cold]] bool is_file() const {
+    return !(choice_ == "auto" || choice_ == "off" || choice_ == "cache" || choice_ == "measure");
+  }
+  [[gnu::cold]] void read_file() {
+    if (!is_file()) return;
+    const std::string shown = "ceilings=" + quoted_path(choice_) + ' ';
+    const small_file file = read_small_file(choice_);
+    if (!file.error.empty()) {
+      notes_.push_back(shown + file.error +
+                       "; name a file that `kprof ceilings --save FILE` has written, or one of "
+                       "auto, cache, measure, off");
+      return;
+    }
+    written_ceilings given = read_ceilings(file.text);
+    for (const std::string& mistake : given.mistakes) notes_.push_back(shown + mistake);
+    const usable_cpus_of_machine own = find_usable_cpus();
+    const cpu_ceilings& cpu = given.value.cpu;
+    const std::string model = one_line(own.model);
+    if (!cpu.model.empty() && cpu.model != model)
+      notes_.push_back(shown + "is of another processor (" + printable(cpu.model, 80) +
+                       ") than this machine's (" + printable(model, 80) +
+                       ") and is not used; take its line \"processor\" out to use it all the same");
+    else if (cpu.threads != 0 && cpu.threads != own.threads())
+      notes_.push_back(shown + "is of " + std::to_string(cpu.threads) +
+                       " threads, and this process may use " + std::to_string(own.threads()) +
+                       "; it is not used; take its line \"threads\" out to use it all the same");
+    else if (!says_something(given.value) && given.mistakes.empty())
+      notes_.push_back(shown + "has no ceilings");
+    else by_file_ = std::move(given.value);
+  }
+
+  // ---- measuring
+
+  /// Whether this thread is to measure now. Else why_unknown_ says why nobody does.
+  [[gnu::cold]] bool take_turn(int signal) {
+    const mark_inside_kprof mark;
+    const std::lock_guard lock(mutex_);
+    find();
+    const bool is_wanted = choice_ == "measure" || choice_ == "auto";
+    if (!is_wanted || !measured_.arithmetic.empty() || has_tried_ || is_measuring_) return false;
+    const char* const obstacle =
+        signal != 0                ? "a signal ends the program, which does not wait for it"
+        : is_child_                ? "the process is the child of a fork"
+        : environment_is_foreign() ? "the process has rights that its caller lacks"
+        : is_under_valgrind()      ? "valgrind runs the program"
+                                   : nullptr;
+    if (obstacle != nullptr) {
+      why_unknown_ = std::string{"this machine was not measured: "} + obstacle;
+      return false;
+    }
+    is_measuring_ = true;
+    return true;
+  }
+
+  /// Without the lock: other threads go on, and take snapshots.
+  [[gnu::cold]] void measure() {
+    const mark_inside_kprof mark;
+    ceilings_cache cache;
+    const status place = cache.prepare();
+    cpu_ceilings measured;
+    std::string date, why, note;
+    // Another process may have been quicker. Without a place for it, each run would measure anew.
+    const bool is_asked_for = choice_ == "measure";
+    if (is_asked_for || (place && !cache.read(measured, date))) {
+      const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+      measured = cpu_measurement{}.take();
+      const std::int64_t ms = (read_clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1'000'000;
+      date = date_of_today();
+      // No processor is so slow: the rates are those of an emulator.
+      constexpr double slowest_hz = 2e8;
+      if (measured.clock_hz > 0 && measured.clock_hz < slowest_hz) {
+        why = "this machine was measured, and is an emulator or very busy: its clock came out as " +
+              std::to_string(static_cast<std::int64_t>(measured.clock_hz / 1e6)) + " MHz";
+        measured = {};
+      } else if (measured.arithmetic.empty()) {
+        why = measured.notes.empty() ? "this machine could not be measured" : measured.notes[0];
+      } else {
+        const std::string seconds =
+            std::to_string(ms / 1000) + '.' + std::to_string(ms % 1000 / 100);
+        note = "kprof measured what this machine reaches, for " + seconds + " s";
+        status kept = place;
+        if (kept) kept = cache.keep(measured);
+        note += kept ? ", once: later runs take it from " + quoted_path(cache.path())
+                     : "; it is not kept: " + kept.message;
+      }
+    } else if (!place) {
+      why = "this machine was not measured: " + place.message +
+            "; KPROF=ceilings=measure measures it for one run";
+    }
+    const std::lock_guard lock(mutex_);
+    is_measuring_ = false;
+    has_tried_ = true;
+    if (!note.empty()) notes_.push_back(std::move(note));
+    if (!why.empty()) why_unknown_ = std::move(why);
+    if (measured.arithmetic.empty()) return;
+    measured_ = std::move(measured);
+    date_ = std::move(date);
+  }
+
+  std::mutex mutex_;  // guards all below; locked after the session's
+  std::string choice_ = "auto";
+  machine_ceilings by_program_, by_file_;
+  cpu_ceilings measured_;
+  std::string date_;         // when; empty: never
+  std::string why_unknown_;  // the processors' ceilings
+  std::vector<std::string> notes_;
+  bool found_ = false;         // what is known without measuring
+  bool has_tried_ = false;     // to measure
+  bool is_measuring_ = false;  // a thread does now
+  bool is_child_ = false;      // of a fork
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/session_ceilings.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -28243,6 +35113,7 @@ namespace detail {
 class KPROF_DETAIL_LOCAL session_state {
  public:
   const standard_streams streams;  // as they were when the session was made
+  session_ceilings ceilings;
 
   session_state() { device_.set_owner(device_session::functions_of_this_module(cupti_api())); }
 
@@ -28333,7 +35204,7 @@ class KPROF_DETAIL_LOCAL session_state {
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out.clock);
       clock_.describe_disagreement(out.notes);
-      describe_cost(out);
+      describe_cost(out.cost, out.complete.recorded + out.complete.open);
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
@@ -28358,7 +35229,7 @@ class KPROF_DETAIL_LOCAL session_state {
   /// A module is about to be unloaded.
   static void detach(const module_record& leaving) noexcept {
     guards_have_left = true;
-    own_session->recorder_.detach(leaving);
+    if (!inside_kprof) own_session->recorder_.detach(leaving);  // exit() after a jump out of it
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
   void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
@@ -28383,15 +35254,11 @@ class KPROF_DETAIL_LOCAL session_state {
       clock_.restart(now);
       phases_.restart_in_child(0);
       exit_report_.restart();
-      static_cast<void>(attempt([this] {
-        notes_.add("forked from process " + std::to_string(getppid()) +
-                   ": this profile is of the child alone");
-      }));
+      notes_.add_fork();
     }
     environment_.in_child();
     mutex_.unlock();
     exit_writing_.in_child();
-    end_watch::in_child();
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;  // in the owner
@@ -28449,6 +35316,7 @@ class KPROF_DETAIL_LOCAL session_state {
     environment_.tell_mistakes();
     settings before = wanted.value;
     std::swap(settings_, before);
+    ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
     if (!attempt([this] { restart_recording(); })) {
       std::swap(settings_, before);
@@ -28487,22 +35355,21 @@ class KPROF_DETAIL_LOCAL session_state {
                                                      : tables_of_recorder<system_clock>());
   }
 
-  void describe_cost(profile& out) {
-    clock_.describe_cost(out.cost);
-    out.cost.recording_ns =
-        out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
-    out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
-    out.cost.memory = recorder_.memory_held() + device_.memory_held();
-    out.cost.memory_limit = memory_;
+  void describe_cost(own_cost& out, std::uint64_t scopes) {
+    clock_.describe_cost(out, scopes);
+    out.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
+    out.memory = recorder_.memory_held() + device_.memory_held();
+    out.memory_limit = memory_;
   }
 
   static void write_outputs_at_exit() {
-    if (!inside_kprof) write_outputs(0, nullptr);  // else a handler that calls exit() would hang
+    if (inside_kprof) return tell({exit_inside_kprof});
+    end_watch::leave_end_to_signal();
+    write_outputs(0, nullptr);
   }
   static void write_outputs(int signal, void (*end)(int) noexcept) {
-    session_state& own = *own_session;
-    own.exit_writing_.run(signal, end, [signal, &own] {
-      if (!attempt([signal, &own] { own.write_profile(signal); }))
+    own_session->exit_writing_.run(signal, end, [signal] {
+      if (!attempt([signal] { own_session->write_profile(signal); }))
         tell({"nothing is written at the end: out of memory"});
     });
   }
@@ -28511,6 +35378,7 @@ class KPROF_DETAIL_LOCAL session_state {
     profile run = snapshot(false);
     if (signal != 0) note_ending_signal(run.notes, signal);
     if (has_nothing_to_report(run)) return;
+    ceilings.add_to_report(run, signal);
     exit_outputs wanted;
     bool report_is_printed = false;
     {
@@ -28552,25 +35420,106 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+KPROF_DETAIL_LOCAL inline bool is_stream_of_own_session(int descriptor, bool for_program) noexcept {
+  return session_state::own_session->streams.has(descriptor, for_program);
+}
+
+[[gnu::cold]] inline profile empty_profile(const char* why) {
+  profile out;
+  out.state = why;
+  return out;
+}
+
+/// Where a signal's handler or an allocator calls the session while its thread is inside kprof, and
+/// has locks of its: waiting for them would last for ever. So after a jump out of such a handler.
+inline constexpr const char* inside_already =
+    "called by a thread that is inside kprof already: from a signal's handler or an allocator, or "
+    "after a jump out of one";
+
 /// The session of this module, if it is the owner, as all modules call it.
 KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noexcept {
   using own = session_state;
   static constexpr owner_functions table{
       session_build,
       [] { own::own_session->arm(); },
-      [](const settings& wanted) { return own::own_session->start(wanted); },
-      [] { return own::own_session->start(); },
-      [] { own::own_session->stop(); },
-      [] { own::own_session->pause(); },
-      [] { own::own_session->resume(); },
-      [](bool timeline) { return own::own_session->snapshot(timeline); },
-      [] { return own::own_session->report_settings(); },
-      [](const profile& run) { own::own_session->reported(run); },
-      [](int descriptor, bool for_program) noexcept {
-        return own::own_session->streams.has(descriptor, for_program);
+      [](const settings& wanted) {
+        return inside_kprof ? status{inside_already} : own::own_session->start(wanted);
       },
+      [] { return inside_kprof ? status{inside_already} : own::own_session->start(); },
+      [] {
+        if (!inside_kprof) own::own_session->stop();
+      },
+      [] {
+        if (!inside_kprof) own::own_session->pause();
+      },
+      [] {
+        if (!inside_kprof) own::own_session->resume();
+      },
+      [](bool timeline) {
+        if (inside_kprof) return empty_profile(inside_already);
+        profile run = own::own_session->snapshot(timeline);
+        own::own_session->ceilings.add_to(run);
+        return run;
+      },
+      [](profile& run) {
+        if (!inside_kprof) own::own_session->ceilings.add_to_report(run, 0);
+      },
+      [] { return inside_kprof ? report_options{} : own::own_session->report_settings(); },
+      [](const profile& run) {
+        if (!inside_kprof) own::own_session->reported(run);
+      },
+      &is_stream_of_own_session,
   };
   return table;
+}
+
+/// What modules call in a process without a recorder to rely on: none of it takes a lock.
+KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noexcept {
+  static constexpr const char* why =
+      "this process was forked by a signal's handler that had interrupted kprof, and has no "
+      "profile";
+  static constexpr owner_functions table{
+      session_build,
+      [] {},
+      [](const settings&) { return status{why}; },
+      [] { return status{why}; },
+      [] {},
+      [] {},
+      [] {},
+      [](bool) { return empty_profile(why); },
+      [](profile&) {},
+      [] { return report_options{}; },
+      [](const profile&) {},
+      &is_stream_of_own_session,
+  };
+  return table;
+}
+
+// A signal's handler may fork while its thread is inside kprof and has some of the locks: then
+// waiting for them would last for ever.
+KPROF_DETAIL_LOCAL inline bool can_be_forked() noexcept {
+  return !inside_kprof && !recorder_is_lost;
+}
+KPROF_DETAIL_LOCAL inline void before_fork() {
+  if (!can_be_forked()) return;
+  session_state::own_session->before_fork();
+  session_state::own_session->ceilings.before_fork();
+}
+KPROF_DETAIL_LOCAL inline void after_fork() {
+  if (!can_be_forked()) return;
+  session_state::own_session->ceilings.after_fork();
+  session_state::own_session->after_fork();
+}
+KPROF_DETAIL_LOCAL inline void in_child() {
+  end_watch::in_child();
+  if (can_be_forked()) {
+    session_state::own_session->ceilings.in_child();
+    return session_state::own_session->in_child();
+  }
+  recorder_is_lost = true;
+  hub_record& hub = the_hub();
+  store(hub.session, static_cast<const void*>(&functions_of_lost_session()));
+  store(hub.detach, session_state::own_session->previous_detach_);
 }
 
 /// The session of the process, made now if there is none; nullptr and the reason when another
@@ -28594,9 +35543,7 @@ KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) 
         keep_loaded();
         made->previous_detach_ =
             __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
-        pthread_atfork([] { session_state::own_session->before_fork(); },
-                       [] { session_state::own_session->after_fork(); },
-                       [] { session_state::own_session->in_child(); });
+        pthread_atfork(&before_fork, &after_fork, &in_child);
       } else {
         session_state::own(nullptr);
         delete made;
@@ -28695,6 +35642,13 @@ KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options& options, 
     return status{};
   });
 }
+/// The run so far for a report of kprof's own: with ceilings, measured where that is wanted.
+KPROF_DETAIL_LOCAL inline profile profile_for_report() {
+  profile run = snapshot();
+  if (run.state != out_of_memory)
+    tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
+  return run;
+}
 KPROF_DETAIL_LOCAL inline report_options default_report_options() {
   report_options out;
   tell_session([&](const owner_functions& s) { out = s.report_settings(); });
@@ -28729,6 +35683,7 @@ inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
 KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options&, profile&) {
   return {compiled_out};
 }
+KPROF_DETAIL_LOCAL inline profile profile_for_report() { return snapshot(); }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
@@ -28769,10 +35724,10 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(snapshot(), options);
+  return report(detail::profile_for_report(), options);
 }
 KPROF_DETAIL_SESSION status report() {
-  const profile run = snapshot();
+  const profile run = detail::profile_for_report();
   status s = detail::report_as(run, [] { return detail::default_report_options(); });
   if (s) detail::reported(run);
   return s;
