@@ -83,6 +83,32 @@ TEST_CASE("roofline_chart.has_the_roofs_of_the_types_in_use_and_a_point_for_each
   }
 }
 
+TEST_CASE("roofline_chart.a_region_has_the_roof_of_the_operators_in_it") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  std::vector<std::uint32_t> layers;
+  for (const char* name : {"layer 0", "layer 1"}) {
+    const auto layer = b.region(main, name);
+    const auto gemm = b.op(layer, "Gemm", "n=1"), silent = b.op(layer, "Silent");
+    b.calls(gemm, 1, layers.empty() ? 20e6 : 40e6).work(gemm, 1'000'000'000, 0, 0);
+    b.calls(silent, 1, 5e6).calls(layer, 1, layers.empty() ? 30e6 : 50e6);
+    layers.push_back(layer);
+  }
+  profile p = b.done();
+  for (const kprof::tree_row& row : kprof::call_tree(p)) CHECK(!row.roof.known());
+  p.machine.cpu = kprof_test::two_cpus();
+  const std::vector<kprof::tree_row> tree = kprof::call_tree(p);
+  for (const kprof::tree_row& row : tree) {
+    if (row.name == "layer 0") CHECK(row.roof.value == Approx(10. / 30));
+    if (row.name == "layer 1") CHECK(row.roof.value == Approx(10. / 50));
+    if (row.name == "Silent") CHECK(row.roof.why == kprof::absence::no_flops);
+  }
+  REQUIRE(tree.size() == 6);
+  // Folded, as one.
+  const std::vector<kprof::folded_row> folded = kprof::fold_siblings(tree);
+  CHECK(folded[0].row.roof.value == Approx(20. / 80));
+}
+
 TEST_CASE("roofline_picture.is_as_accepted") {
   check_golden("roofline_80.txt", picture(three_points(), 80, false));
   check_golden("roofline_ascii_60.txt", picture(three_points(), 60, true));
