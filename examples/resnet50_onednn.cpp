@@ -163,7 +163,7 @@ int main(int argc, char** argv) try {
   kprof::report_options options;
   options.top = 120;  // every operator, and the tree of a pass
   if (sums) print_sums(profile);
-  else kprof::report(profile, options);
+  else kprof::report(options);
   return good && sound ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "resnet50_onednn: %s\n", error.what());

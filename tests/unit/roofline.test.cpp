@@ -282,6 +282,9 @@ TEST_CASE("roofline.a_row_of_several_operators_has_the_sum_of_their_least_times"
   const operator_row all = kprof::operator_total(p);
   CHECK(all.verdict.ideal_ns.value == Approx(15e6));
   CHECK(all.verdict.roof.value == Approx(15. / 40));
+  // Of most of the time nothing is known.
+  p.nodes[silent].total_ns = 31e6;
+  CHECK(!kprof::operator_total(p).verdict.roof.known());
 }
 
 TEST_CASE("roofline.no_verdict_is_above_a_roof_but_impossible") {

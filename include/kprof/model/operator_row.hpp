@@ -139,6 +139,7 @@ struct row_sum {
   std::uint64_t timed_calls = 0;
   shared_sum shared;
   row_roofs roof;
+  double roofless_ns = 0;  // of calls whose roof is not known
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -177,6 +178,7 @@ struct row_sum {
   void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) {
     if (says_flops(n) ? counted.flops : counted.bytes)
       roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
+    if (counted.time && of_call.why != absence::none) roofless_ns += calls_ns(n);
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -301,8 +303,10 @@ struct row_sum {
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting();
+    // What is known of less than half of the time says nothing of the row.
+    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
     row.verdict =
-        judge(roof.of(row.operators),
+        judge(roof.of(mostly_known ? row.operators : 1),
               {.time_ns = row.total_ns,
                .timed = std::max(untimed, nothing_done()),
                .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * empty_scope_ns});

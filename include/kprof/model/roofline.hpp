@@ -181,7 +181,7 @@ class roofline {
       const double memory = levels.empty() ? 0 : levels.back().rate;
       if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
       else roof.memory_ns = bytes_of(n) / memory * 1e9;
-      if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
+      if (roof.memory_ns > mean_ns) use_cache(n, levels, roof);
     }
     roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
     // Whatever the type, the bytes take longer than the arithmetic, or are too many themselves.
@@ -195,18 +195,16 @@ class roofline {
     return roof;
   }
 
-  /// Faster than memory: from the cache that holds it, if one does.
-  static void use_cache(const scope_node& n, double mean_ns,
-                        const std::vector<memory_level>& levels, call_roof& roof) {
-    for (std::size_t i = levels.size(); i-- > 0;) {
-      if (!(levels[i].bytes >= footprint_of(n))) continue;
+  /// Faster than memory: from the smallest cache that holds it, if one does. Levels come from the
+  /// first cache to memory.
+  static void use_cache(const scope_node& n, const std::vector<memory_level>& levels,
+                        call_roof& roof) {
+    for (const memory_level& level : levels) {
+      if (!(level.bytes >= footprint_of(n))) continue;
       roof.cached = true;
-      if (!(levels[i].rate > 0)) {
-        roof.why = std::max(roof.why, absence::no_ceiling);
-        return;
-      }
-      roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / levels[i].rate * 1e9);
-      if (roof.memory_ns <= mean_ns) return;
+      if (level.rate > 0) roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / level.rate * 1e9);
+      else roof.why = std::max(roof.why, absence::no_ceiling);
+      return;
     }
   }
 

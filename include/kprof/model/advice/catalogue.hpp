@@ -131,8 +131,9 @@ inline constexpr explanation explanations[] = {
      "T - calls x median, without the first call's excess", "HTA, stragglers"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
-     "run, not shared, never faster than one thread can be",
-     "sum of 0.8 T (1 - roof of one thread / roof of all)", "VTune"},
+     "run, not shared, of calls of 20 us and more, on a CPU for 80 % of their time, never faster "
+     "than one thread can be",
+     "sum of T (1 - roof of one thread / roof of all)", "VTune"},
     {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs",
      "not stated", "oneDNN and PyTorch CPU guides"},
     {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",

@@ -50,6 +50,15 @@ inline bool has_verdict(const operator_row& row) noexcept {
          row.verdict.bound != bound_by::unknown;
 }
 
+/// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, and
+/// its calls, where several threads share them, do not overlap one another.
+inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
+  constexpr double least_cpu = 0.8;
+  if (!has_verdict(row) || (row.cpu.known() && row.cpu.value < least_cpu)) return false;
+  const double wall = not_negative(f.run.wall_ns - f.run.paused_ns);
+  return !row.threads.known() || !(wall > 0) || row.total_ns <= 1.02 * wall;
+}
+
 /// What a row saves that comes as near to its roof as another.
 inline double saved_at_roof_of(const operator_row& row, const operator_row& other) noexcept {
   if (!(other.verdict.roof.value > 0)) return 0;
@@ -58,7 +67,8 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
 
 /// Fills in better_row and most_lost.
 [[gnu::cold]] inline void find_better_rows(advice_facts& f) {
-  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1;
+  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1,
+                   least_example = 0.08;
   const auto rows = static_cast<std::uint32_t>(f.rows.size());
   f.better_row.assign(rows, scope_node::none);
   key_numbers numbers(0);
@@ -66,7 +76,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
-    if (!has_verdict(row) || row.name.empty()) continue;
+    if (!is_its_own(f, row) || row.name.empty()) continue;
     const auto [kind, is_new] =
         numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
     kind_of[i] = kind;
@@ -88,6 +98,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
     const operator_row& row = f.rows[i];
     const double saved = saved_at_roof_of(row, f.rows[best]);
     if (row.verdict.roof.value >= far_below || best == i ||
+        f.rows[best].verdict.roof.value < least_example ||
         row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
       continue;
     std::uint32_t& most = loses_most[kind];

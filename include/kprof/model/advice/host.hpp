@@ -44,16 +44,18 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
     all += not_negative(t.in_scopes_ns);
   }
   if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
   std::vector<std::string_view> names;
   out.gain_ns = 0;
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        has_verdict(row);
+                        is_its_own(f, row) && row.mean_ns.known() &&
+                        row.mean_ns.value >= worth_sharing_ns;
     if (!on_one || row.self_ns < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name))
       continue;
     const double rise = rise_of_roof(p, row);
     if (!(rise > 1)) continue;
-    out.gain_ns += 0.8 * row.self_ns * (1 - 1 / rise);
+    out.gain_ns += row.self_ns * (1 - 1 / rise);
     out.time_ns += row.self_ns;
     if (out.node == scope_node::none) out.node = row.node;
     if (!is_one_of(names, row.name)) names.push_back(row.name);
@@ -188,6 +190,8 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
 [[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
   if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
+  if (row.total_ns > 1.02 * not_negative(f.run.wall_ns - f.run.paused_ns) && f.run.wall_ns > 0)
+    return false;  // calls overlap one another, and so each waits for the others
   out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
   out.fact = sentence("waits for its longest part, which takes # of the mean part",
                       {as_share(row.imbalance.value)});

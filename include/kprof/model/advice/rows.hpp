@@ -23,7 +23,7 @@ namespace detail::advice_rules {
   if (row.verdict.bound != bound_by::memory || row.verdict.roof.value < 0.8) return false;
   out.fact = sentence("runs at # of what memory can deliver", {as_share(row.verdict.roof.value)});
   out.action =
-      "Only fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
+      "Fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
       "cache";
   return true;
 }
