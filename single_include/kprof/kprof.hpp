@@ -7898,7 +7898,7 @@ class roofline {
       const double memory = levels.empty() ? 0 : levels.back().rate;
       if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
       else roof.memory_ns = bytes_of(n) / memory * 1e9;
-      if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
+      if (roof.memory_ns > mean_ns) use_cache(n, levels, roof);
     }
     roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
     // Whatever the type, the bytes take longer than the arithmetic, or are too many themselves.
@@ -7912,18 +7912,16 @@ class roofline {
     return roof;
   }
 
-  /// Faster than memory: from the cache that holds it, if one does.
-  static void use_cache(const scope_node& n, double mean_ns,
-                        const std::vector<memory_level>& levels, call_roof& roof) {
-    for (std::size_t i = levels.size(); i-- > 0;) {
-      if (!(levels[i].bytes >= footprint_of(n))) continue;
+  /// Faster than memory: from the smallest cache that holds it, if one does. Levels come from the
+  /// first cache to memory.
+  static void use_cache(const scope_node& n, const std::vector<memory_level>& levels,
+                        call_roof& roof) {
+    for (const memory_level& level : levels) {
+      if (!(level.bytes >= footprint_of(n))) continue;
       roof.cached = true;
-      if (!(levels[i].rate > 0)) {
-        roof.why = std::max(roof.why, absence::no_ceiling);
-        return;
-      }
-      roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / levels[i].rate * 1e9);
-      if (roof.memory_ns <= mean_ns) return;
+      if (level.rate > 0) roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / level.rate * 1e9);
+      else roof.why = std::max(roof.why, absence::no_ceiling);
+      return;
     }
   }
 
@@ -9265,6 +9263,7 @@ struct row_sum {
   std::uint64_t timed_calls = 0;
   shared_sum shared;
   row_roofs roof;
+  double roofless_ns = 0;  // of calls whose roof is not known
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -9303,6 +9302,7 @@ struct row_sum {
   void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) {
     if (says_flops(n) ? counted.flops : counted.bytes)
       roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
+    if (counted.time && of_call.why != absence::none) roofless_ns += calls_ns(n);
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -9427,8 +9427,10 @@ struct row_sum {
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting();
+    // What is known of less than half of the time says nothing of the row.
+    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
     row.verdict =
-        judge(roof.of(row.operators),
+        judge(roof.of(mostly_known ? row.operators : 1),
               {.time_ns = row.total_ns,
                .timed = std::max(untimed, nothing_done()),
                .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * empty_scope_ns});
@@ -10897,6 +10899,15 @@ inline bool has_verdict(const operator_row& row) noexcept {
          row.verdict.bound != bound_by::unknown;
 }
 
+/// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, and
+/// its calls, where several threads share them, do not overlap one another.
+inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
+  constexpr double least_cpu = 0.8;
+  if (!has_verdict(row) || (row.cpu.known() && row.cpu.value < least_cpu)) return false;
+  const double wall = not_negative(f.run.wall_ns - f.run.paused_ns);
+  return !row.threads.known() || !(wall > 0) || row.total_ns <= 1.02 * wall;
+}
+
 /// What a row saves that comes as near to its roof as another.
 inline double saved_at_roof_of(const operator_row& row, const operator_row& other) noexcept {
   if (!(other.verdict.roof.value > 0)) return 0;
@@ -10905,7 +10916,8 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
 
 /// Fills in better_row and most_lost.
 [[gnu::cold]] inline void find_better_rows(advice_facts& f) {
-  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1;
+  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1,
+                   least_example = 0.08;
   const auto rows = static_cast<std::uint32_t>(f.rows.size());
   f.better_row.assign(rows, scope_node::none);
   key_numbers numbers(0);
@@ -10913,7 +10925,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
-    if (!has_verdict(row) || row.name.empty()) continue;
+    if (!is_its_own(f, row) || row.name.empty()) continue;
     const auto [kind, is_new] =
         numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
     kind_of[i] = kind;
@@ -10935,6 +10947,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
     const operator_row& row = f.rows[i];
     const double saved = saved_at_roof_of(row, f.rows[best]);
     if (row.verdict.roof.value >= far_below || best == i ||
+        f.rows[best].verdict.roof.value < least_example ||
         row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
       continue;
     std::uint32_t& most = loses_most[kind];
@@ -11218,16 +11231,18 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
     all += not_negative(t.in_scopes_ns);
   }
   if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
   std::vector<std::string_view> names;
   out.gain_ns = 0;
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        has_verdict(row);
+                        is_its_own(f, row) && row.mean_ns.known() &&
+                        row.mean_ns.value >= worth_sharing_ns;
     if (!on_one || row.self_ns < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name))
       continue;
     const double rise = rise_of_roof(p, row);
     if (!(rise > 1)) continue;
-    out.gain_ns += 0.8 * row.self_ns * (1 - 1 / rise);
+    out.gain_ns += row.self_ns * (1 - 1 / rise);
     out.time_ns += row.self_ns;
     if (out.node == scope_node::none) out.node = row.node;
     if (!is_one_of(names, row.name)) names.push_back(row.name);
@@ -11362,6 +11377,8 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
 [[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
   if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
+  if (row.total_ns > 1.02 * not_negative(f.run.wall_ns - f.run.paused_ns) && f.run.wall_ns > 0)
+    return false;  // calls overlap one another, and so each waits for the others
   out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
   out.fact = sentence("waits for its longest part, which takes # of the mean part",
                       {as_share(row.imbalance.value)});
@@ -11640,7 +11657,7 @@ namespace detail::advice_rules {
   if (row.verdict.bound != bound_by::memory || row.verdict.roof.value < 0.8) return false;
   out.fact = sentence("runs at # of what memory can deliver", {as_share(row.verdict.roof.value)});
   out.action =
-      "Only fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
+      "Fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
       "cache";
   return true;
 }
@@ -12128,8 +12145,9 @@ inline constexpr explanation explanations[] = {
      "T - calls x median, without the first call's excess", "HTA, stragglers"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
-     "run, not shared, never faster than one thread can be",
-     "sum of 0.8 T (1 - roof of one thread / roof of all)", "VTune"},
+     "run, not shared, of calls of 20 us and more, on a CPU for 80 % of their time, never faster "
+     "than one thread can be",
+     "sum of T (1 - roof of one thread / roof of all)", "VTune"},
     {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs",
      "not stated", "oneDNN and PyTorch CPU guides"},
     {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",
