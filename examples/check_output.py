@@ -32,7 +32,7 @@ VARIES = re.compile(
 )
 PARAGRAPH = re.compile(
     r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof|roof:|roof|"
-    r"impossible|faster|n/a)[ ,]"
+    r"impossible|faster|n/a|off|mean|short|not)[ ,]"
     r"[^\n]*)\n"
     r" {2}(?=\S)",
     re.MULTILINE,

@@ -77,7 +77,7 @@ void fork_within(const char* what, void (*work)()) {
 void* operator new(std::size_t size) {
   if (forks_in_new) std::raise(SIGUSR1);
   if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc{};
+  std::abort();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -198,8 +198,8 @@ class advising {
     key_numbers causes(0);
     for (const std::uint32_t i :
          sorted_order(found_.size(), [this](std::uint32_t a, std::uint32_t b) {
-           const bool small = is_small(found_[a]), other = is_small(found_[b]);
-           if (small != other) return other;
+           const bool slight = is_small(found_[a]), other = is_small(found_[b]);
+           if (slight != other) return other;
            if (notes_[a].rule != notes_[b].rule) return notes_[a].rule < notes_[b].rule;
            return found_[a].gain_ns > found_[b].gain_ns;
          })) {
