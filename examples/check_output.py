@@ -28,10 +28,11 @@ WHERE_THERE_IS_ROOM = {
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
     r"Complete: |outside all scopes|off the CPU|roof: |faster than one thread|impossible, faster|"
-    r"n/a, (this machine's highest|faster than)|  (timeline|own cost|memory|clock|sync|collector) "
+    r"n/a, (this machine's highest|faster than|no call was long)|"
+    r"  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
-    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof|roof:|roof|"
+    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:?|outside|cut|first|kprof|roof:?|"
     r"impossible|faster|n/a|off|mean|short|not)[ ,]"
     r"[^\n]*)\n"
     r" {2}(?=\S)",
@@ -43,7 +44,8 @@ def masked(text):
     text = re.sub(r"^kprof · .*?(\d+ threads?) on .*", r"kprof · # · \1", text)
     # Only where this machine's ceilings are known.
     text = re.sub(r"sorted by (lost|self|device)\b", "sorted by #", text)
-    return re.sub(NUMBER + r"( (ns|µs|us|ms|s)\b|%)", "#", text)
+    text = re.sub(NUMBER + r"( (ns|µs|us|ms|s)\b|%)", "#", text)
+    return text.replace(" (run times summed #)", "")  # only where work overlaps
 
 
 BAR = re.compile(r"[\u2588-\u258f#]+")
