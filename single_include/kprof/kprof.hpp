@@ -15903,6 +15903,7 @@ inline bool is_complete(const profile& p) {
     text += "n/a: not measured in this process";
   }
   text += ". More: KPROF='report(";
+  if (plan.roofs && !plan.options.roofline) text += "roofline,";
   if (!plan.tree) text += "tree,";
   if (plan.device && !plan.kernels) text += "kernels,";
   if (plan.device && !plan.copies) text += "copies,";
