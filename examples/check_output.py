@@ -28,7 +28,7 @@ WHERE_THERE_IS_ROOM = {
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
     r"Complete: |outside all scopes|off the CPU|roof: |faster than one thread|impossible, faster|"
-    r"n/a, (this machine's highest|faster than|no call was long)|"
+    r"n/a, (this machine's highest|the operator does not say|faster than|no call was long)|"
     r"  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
