@@ -59,8 +59,9 @@ check(
 )
 uninterrupted = run(program, "report", ROWS)
 check(
-    "which is as long as without",
-    uninterrupted.out.count("\n") + 2 == r.out.count("\n") > 2 * int(ROWS),
+    "which is as long as without, but for a few lines that depend on the time that was lost",
+    abs(uninterrupted.out.count("\n") - r.out.count("\n")) < 20
+    and r.out.count("\n") > 2 * int(ROWS),
     (uninterrupted, r),
 )
 
