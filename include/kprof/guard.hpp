@@ -19,6 +19,7 @@
 #include <kprof/op.hpp>
 #if KPROF_ENABLE
 #include <kprof/attach/hub.hpp>
+#include <kprof/attach/step.hpp>
 #else
 #include <kprof/attach/guards_off.hpp>
 #endif

@@ -26,7 +26,11 @@
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
   if (false) ::kprof::detail::accept_name(name)
 
+#define KPROF_STEP() ::kprof::step()
+
 KPROF_DETAIL_BEGIN
+
+constexpr void step() noexcept {}
 
 namespace detail {
 template <class Op>

@@ -110,7 +110,8 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
                                   nullptr, 0,
                                   nullptr, nullptr,
                                   nullptr, nullptr,
-                                  nullptr, nullptr};
+                                  nullptr, nullptr,
+                                  nullptr};
   module_record* first = nullptr;
   for_each_module([&](module_record& m) {
     if (first == nullptr) first = &m;

@@ -176,11 +176,11 @@ constexpr bool check_struct() noexcept {
 template <class T>
 constexpr bool check_formulas() noexcept {
   if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T> ||
-                mutable_brief<T> || mutable_shows<T>) {
+                mutable_threads<T> || mutable_brief<T> || mutable_shows<T>) {
     static_assert(
         !std::is_same_v<T, T>,
-        "kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on "
-        "constant parameters; declare them const");
+        "kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called "
+        "on constant parameters; declare them const");
     return false;
   } else {
     if constexpr (has_flops<T>) {
@@ -214,6 +214,15 @@ constexpr bool check_formulas() noexcept {
       static_assert(
           constant_arithmetic<T>,
           "kprof: arithmetic() is not usable in a constant expression; declare it constexpr");
+    }
+    if constexpr (has_threads<T>) {
+      using type = decltype(call_threads(T{}));
+      static_assert(std::is_integral_v<type> && !std::is_same_v<type, bool>,
+                    "kprof: threads() has the wrong return type; return a number of threads, an "
+                    "integer");
+      static_assert(
+          constant_threads<T>,
+          "kprof: threads() is not usable in a constant expression; declare it constexpr");
     }
     if constexpr (foreign_name<T>)
       static_assert(std::is_convertible_v<decltype(op_traits<T>::name), const char*>,

@@ -73,10 +73,11 @@ struct work {
   std::uint64_t written;
   std::uint8_t has_flops;  // the formula is declared
   std::uint8_t has_bytes;
-  std::uint8_t valid;  // valid() holds and no count overflowed
-  std::uint8_t type;   // dtype
-  std::uint8_t on;     // unit
-  std::uint8_t pass;   // pass_kind
+  std::uint8_t valid;     // valid() holds and no count overflowed
+  std::uint8_t type;      // dtype
+  std::uint8_t on;        // unit
+  std::uint8_t pass;      // pass_kind
+  std::uint32_t threads;  // that work in a call; 0: the operator does not say
 };
 
 inline constexpr std::uint32_t brief_capacity = 120;

@@ -196,6 +196,10 @@ struct arithmetic {
   arithmetic_unit on = arithmetic_unit::unknown;
 };
 
+/// What an operator's threads() says where as many threads work in a call as the process may use
+/// CPUs: a library's own pool, for instance.
+inline constexpr std::uint32_t all_cpus = 0xffffffffU;
+
 /// What a call is for, in the training of a network. `unknown` where the operator does not say.
 enum class pass_kind : std::uint8_t {
   unknown,

@@ -50,6 +50,7 @@ KPROF_DETAIL_PIECE(flops, (p), ())
 KPROF_DETAIL_PIECE(bytes, (p), ())
 KPROF_DETAIL_PIECE(valid, (p), ())
 KPROF_DETAIL_PIECE(arithmetic, (p), ())
+KPROF_DETAIL_PIECE(threads, (p), ())
 KPROF_DETAIL_PIECE(pass, (p), ())
 KPROF_DETAIL_PIECE(brief, (p, out), (out))
 KPROF_DETAIL_PIECE(shows, (p, field), (field))
@@ -226,6 +227,12 @@ constexpr work evaluate(const T& p) noexcept {
       out.type = static_cast<std::uint8_t>(first_of<dtype>(p));
     }
     out.pass = static_cast<std::uint8_t>(declared_pass(p));
+    if constexpr (has_threads<T>) {
+      const auto threads = call_threads(p);  // none or fewer: not known
+      if (threads > 0)
+        out.threads =
+            std::uint64_t(threads) < all_cpus ? static_cast<std::uint32_t>(threads) : all_cpus;
+    }
   }
   if (!valid) out.flops = out.read = out.written = 0;
   out.valid = valid;

@@ -111,7 +111,8 @@ class call_tree {
     return merged ? merged_child(parent, site, p, false) : look_up(parent, site, p, &values, false);
   }
 
-  /// Counts one finished call.
+  /// Counts one finished call. A part of a call is counted by tree_node::count() alone: joining
+  /// counts the durations of whole calls, and nobody asks for those of parts.
   [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
     n.count(ticks, self_ticks, end);
@@ -249,6 +250,8 @@ class call_tree {
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
     n.is_part = !merged && has_parts((*sites_)[site]);
+    n.is_step = !merged && sites_->is_step(site, p.bytes, p.size);
+    n.is_noted = n.is_part || n.is_step;
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
@@ -274,6 +277,8 @@ class call_tree {
     bare.shown_size = n.shown_size;
     bare.merged = n.merged;
     bare.is_part = n.is_part;
+    bare.is_step = n.is_step;
+    bare.is_noted = n.is_noted;
     bare.values = n.values;
     return bare;
   }

@@ -3,7 +3,8 @@
 #define KPROF_RECORD_CPU_TOTALS_HPP
 
 // How long the calls of one thread were off the CPU, from what the thread noted of its CPU time now
-// and then. Guarded by the lock of the thread's log. It takes 16 bytes a node of the call tree.
+// and then, and which of them met denormal numbers. Guarded by the lock of the thread's log. It
+// takes 40 bytes a node of the call tree.
 
 #include <kprof/build_options.hpp>
 
@@ -17,22 +18,37 @@ namespace detail {
 
 /// What a thread had noted last at some moment.
 struct cpu_reading {
-  std::uint64_t ticks = 0;     // when; 0: nothing yet
-  std::int64_t off_ticks = 0;  // how long the thread had been off the CPU since its first reading
+  std::uint64_t ticks = 0;      // when; 0: nothing yet
+  std::int64_t off_ticks = 0;   // how long the thread had been off the CPU since its first reading
+  std::uint64_t denormals = 0;  // how many readings have told of denormal numbers before them
 };
 
 /// Of the calls of one node, in ticks.
 struct cpu_sums {
   std::uint64_t measured = 0;  // durations of the calls whose CPU time is known
   std::uint64_t off = 0;       // of that, the time off the CPU: at least
+  std::uint64_t denormal = 0;  // of that, durations of the calls that met denormal numbers
+  std::uint64_t measured_calls = 0;
+  std::uint64_t denormal_calls = 0;
+
+  void add(const cpu_sums& other) noexcept {
+    measured += other.measured;
+    off += other.off;
+    denormal += other.denormal;
+    measured_calls += other.measured_calls;
+    denormal_calls += other.denormal_calls;
+  }
 };
 
 class cpu_totals {
  public:
   const cpu_reading& latest() const noexcept { return latest_; }
 
-  /// Adds a reading: the thread's CPU time in ns, and when that was in ticks.
-  void read(std::uint64_t ticks, std::uint64_t cpu_ns, double ticks_per_ns) noexcept {
+  /// Adds a reading: the thread's CPU time in ns, whether it has met denormal numbers since the
+  /// last one, and when that was in ticks.
+  void read(std::uint64_t ticks, std::uint64_t cpu_ns, bool met_denormals,
+            double ticks_per_ns) noexcept {
+    if (met_denormals) ++latest_.denormals;
     if (ticks <= latest_.ticks) return;  // a guard in a signal's handler has come between
     if (latest_.ticks != 0 && cpu_ns >= cpu_ns_) {
       const double on = static_cast<double>(cpu_ns - cpu_ns_) * ticks_per_ns;
@@ -62,7 +78,11 @@ class cpu_totals {
         latest_.off_ticks - before.off_ticks - static_cast<std::int64_t>(unknown_before);
     cpu_sums& sums = by_node_[node];
     sums.measured += ticks;
+    ++sums.measured_calls;
     if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
+    if (latest_.denormals == before.denormals) return;
+    sums.denormal += ticks;
+    ++sums.denormal_calls;
   }
 
   cpu_sums of(std::uint32_t node) const noexcept {
@@ -71,7 +91,7 @@ class cpu_totals {
   /// Of the whole thread, from its first reading to its latest.
   cpu_sums of_thread() const noexcept {
     const std::int64_t off = latest_.off_ticks + others_off_;
-    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0};
+    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0, 0, 0, 0};
   }
   std::uint64_t readings() const noexcept { return readings_; }
 
@@ -84,10 +104,7 @@ class cpu_totals {
   /// these.
   void merge(const cpu_totals& other, const std::vector<std::uint32_t>& node_here) noexcept {
     const std::size_t nodes = std::min(other.by_node_.size(), node_here.size());
-    for (std::size_t i = 0; i < nodes; ++i) {
-      by_node_[node_here[i]].measured += other.by_node_[i].measured;
-      by_node_[node_here[i]].off += other.by_node_[i].off;
-    }
+    for (std::size_t i = 0; i < nodes; ++i) by_node_[node_here[i]].add(other.by_node_[i]);
     span_ += other.span_;
     others_off_ += other.latest_.off_ticks + other.others_off_;
     readings_ += other.readings_;

@@ -111,22 +111,24 @@ class device_totals {
     buckets_.shrink_to_fit();
   }
 
-  /// Counts one run.
-  void add(const device_key& key, const device_run& run) {
+  /// Counts one run; returns the number of its row.
+  std::uint32_t add(const device_key& key, const device_run& run) {
     device_total& row = row_of(key);
     ++row.calls;
     row.bytes += run.bytes;
     if (!run.timed) {
       ++row.untimed;
-      return;
+      return last_;
     }
     row.total += run.ns;
     if (run.ns < row.shortest) row.shortest = run.ns;
     if (run.ns > row.longest) row.longest = run.ns;
-    if (!run.launch_seen) return;
+    if (!run.launch_seen) return last_;
     ++row.gaps;
     row.gap += run.gap_ns;
+    return last_;
   }
+  std::size_t size() const noexcept { return rows_.size() - 1; }
 
   /// Where each of another thread's rows is here, whose nodes are here as `node_here` says; made
   /// when it is new, whatever memory is spent: the other rows are about to go.

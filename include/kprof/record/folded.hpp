@@ -29,28 +29,54 @@ struct open_frame {
   cpu_reading cpu{};          // what the thread had noted last when it began
 };
 
-/// A call that launched work on a device, as folding found it.
+/// A call that launched work on a device, or of another function of its library, as folding found
+/// it.
 struct launch_note {
   static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+  static constexpr std::uint32_t by_kprof = ignored - 1;  // a path, of what is in no profile
 
   std::uint32_t correlation;
-  bool alias;            // another id of the call before it
-  record_kind kind;      // what it launched
+  bool alias;              // another id of the call before it
+  record_kind kind;        // what it launched, or host_call
+  std::uint16_t function;  // a number of the collector's; 0: not known
   std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
   std::uint32_t thread;  // number of the thread's log
   std::uint64_t ticks;   // when the call began
+  std::uint64_t took;    // ticks; 0 where the function is not known
+};
+
+/// The call_word of the launch or other call that is recorded at `at` in a log.
+inline std::uint64_t call_at(const char* at) noexcept { return get(at + record_header); }
+
+/// What follows the header of the record of a launch or another call.
+struct call_payload {
+  /// The first of `count` ids stands in the header.
+  call_payload(std::uint64_t of, const std::uint32_t* ids, std::uint32_t count) noexcept
+      : call(of), size(8 + (count == 0 ? 0 : 4 * (count - 1))) {
+    for (std::uint32_t i = 1; i < count; ++i) others[i - 1] = ids[i];
+  }
+  std::uint64_t call;
+  std::uint32_t others[max_launch_ids];
+  std::uint32_t size;  // bytes of what stands before
 };
 
 /// Adds a note for each id of the launch that is recorded at `at` in a log.
 inline void append_notes(const char* at, std::uint32_t path, std::uint32_t thread,
                          std::vector<launch_note>& out) {
   const std::uint64_t word = get(at);
-  launch_note note{
-      static_cast<std::uint32_t>(word), false, kind_of(word), path, thread, get(at + 8)};
+  const std::uint64_t call = call_at(at);
+  launch_note note{static_cast<std::uint32_t>(word),
+                   false,
+                   kind_of(word),
+                   function_of(call),
+                   path,
+                   thread,
+                   get(at + 8),
+                   ticks_of(call)};
   out.push_back(note);
   note.alias = true;
   const std::uint32_t payload = payload_bytes_of(word);
-  for (std::uint32_t i = 0; i < payload; i += sizeof note.correlation) {
+  for (std::uint32_t i = sizeof call; i < payload; i += sizeof note.correlation) {
     std::memcpy(&note.correlation, at + record_header + i, sizeof note.correlation);
     out.push_back(note);
   }
@@ -81,15 +107,17 @@ class part_notes {
     return least;
   }
 
-  bool has_room() const noexcept { return end_ < notes_.size(); }
+  bool has_room() const noexcept { return end_ < room_; }
   /// Without memory it throws and changes nothing.
   void make_room(std::size_t more) {
-    if (end_ + more > notes_.size()) notes_.resize(std::max(end_ + more, 2 * notes_.size()));
+    if (end_ + more <= room_) return;
+    notes_.resize(std::max(end_ + more, 2 * room_));
+    room_ = notes_.size();
   }
   /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than
   /// it was written by, and wait for it.
   void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
-    part_note& n = notes_[end_++];
+    part_note& n = notes_.data()[end_++];
     n.node = node;
     n.begin = begin;
     n.end = end;
@@ -101,11 +129,11 @@ class part_notes {
     std::copy(begin(), end(), notes_.data());
     end_ -= begin_;
     begin_ = 0;
-    if (end_ == 0 && notes_.size() > kept) clear();
+    if (end_ == 0 && room_ > kept) clear();
   }
   void clear() noexcept {
     notes_ = {};
-    begin_ = end_ = 0;
+    begin_ = end_ = room_ = 0;
   }
 
  private:
@@ -113,10 +141,11 @@ class part_notes {
   std::vector<part_note> notes_;  // those from begin_ to end_; the others are room
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  std::size_t room_ = 0;  // the size of notes_, whose own takes a division
 };
 
 struct part_group;
-/// Which part of which calls the scopes of a node are; no group: not known yet, or of none.
+/// Which part of which calls the scopes of a node are; no group: of none.
 struct part_stream {
   part_group* group = nullptr;
   std::uint32_t part = 0;
@@ -131,6 +160,12 @@ struct captured_scope {
   std::uint32_t path = 0;
   // how many scopes, from the innermost outwards, have this node as their first work in the graph
   std::uint32_t scopes_started_here = 0;
+};
+
+/// Where the rows of device work of a thread that has ended are now.
+struct moved_rows {
+  std::uint32_t log;                // its number
+  std::vector<std::uint32_t> here;  // by number, from 1 on
 };
 
 /// What a log has counted since the recording began.

@@ -6,6 +6,7 @@
 // no memory for stays unfolded. Guarded by the lock of the thread's log.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/call_totals.hpp>
 #include <kprof/record/call_tree.hpp>
 #include <kprof/record/cpu_clock.hpp>
 #include <kprof/record/cpu_totals.hpp>
@@ -15,6 +16,7 @@
 #include <kprof/record/missing_launches.hpp>
 #include <kprof/record/node_paths.hpp>
 #include <kprof/record/shared_totals.hpp>
+#include <kprof/record/step_totals.hpp>
 #include <kprof/write/attempt.hpp>
 
 #include <cstddef>
@@ -29,7 +31,12 @@ namespace detail {
 class KPROF_DETAIL_LOCAL log_folding {
  public:
   log_folding(site_table& sites, path_table& all_paths, tree_budget& budget)
-      : tree(sites, budget), device(budget), paths(tree, all_paths), shared(budget) {}
+      : tree(sites, budget),
+        device(budget),
+        calls(budget),
+        paths(tree, all_paths),
+        shared(budget),
+        steps(budget) {}
 
   /// Scopes that folding has seen begin and not end.
   std::uint64_t open_scopes() const noexcept {
@@ -41,15 +48,20 @@ class KPROF_DETAIL_LOCAL log_folding {
   std::vector<open_frame> stack;
   call_tree tree;
   device_totals device;
+  call_totals calls;  // of the device's library
   missing_launches missing;
   cpu_totals cpu;
   node_paths paths;
-  std::vector<launch_note> launches;  // not yet taken by attribution
+  std::vector<launch_note> launches;    // not yet taken by attribution
+  std::vector<moved_rows> merged_rows;  // of threads whose totals were moved here
   part_notes parts;
   // By node, as far as joining has asked; guarded by the lock of the list of threads.
   std::vector<part_stream> part_streams;
   shared_totals shared;
+  step_totals steps;
   log_counts counts;
+  // In ticks: when the thread was first seen, or the recording began if that was later.
+  std::uint64_t begin = 0;
 
  protected:
   /// Folds the records from read_at_ to `stop`. `ticks`: the time of the record before; returns
@@ -93,23 +105,44 @@ class KPROF_DETAIL_LOCAL log_folding {
       return start;
     }
     at += 8;
-    const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
-    if (called.node->is_part) [[unlikely]] {
-      if (!parts.has_room()) widen_parts(at - 8 - record_size(word), word);
-      parts.add(called.number, start, start + ticks);
+    const std::uint64_t end = end_word & ~end_bit, ticks = elapsed(start, end);
+    if (called.node->is_noted) [[unlikely]] {
+      if (!called.node->is_part || !parts.has_room())
+        prepare_to_note(called, start, ticks, at - 8 - record_size(word), word);
+      if (called.node->is_part) parts.add(called.number, start, start + ticks);
+      count_noted(*called.node, ticks, ticks, end);
+    } else {
+      tree.finish(*called.node, ticks, ticks, end);
     }
-    tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
-    return end_word & ~end_bit;
+    return end;
   }
 
-  /// Makes room to note one more part, the same way.
-  [[gnu::noinline]] void widen_parts(char* at, std::uint64_t word) {
+  /// The durations of parts are not counted: joining counts those of whole calls.
+  [[gnu::noinline]] void count_noted(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
+                                     std::uint64_t end) {
+    if (n.is_part) n.count(ticks, self_ticks, end);
+    else tree.finish(n, ticks, self_ticks, end);
+  }
+  /// Makes room for a part of a shared call, or notes a step, whose begin is folded at `at` and was
+  /// `word` before. Where that throws, the begin has not been folded.
+  [[gnu::noinline]] void prepare_to_note(const call_tree::place& called, std::uint64_t start,
+                                         std::uint64_t ticks, char* at, std::uint64_t word) {
     const std::uint64_t folded = get(at);
     put(at, word);
-    parts.make_room(1);
+    if (called.node->is_part) parts.make_room(1);
+    else note_step(start, ticks, stack.size());
     put(at, folded);
+  }
+  /// A region that is a step has ended, inside so many scopes of the stack.
+  void note_step(std::uint64_t start, std::uint64_t ticks, std::size_t around) {
+    for (std::size_t i = 0; i < around; ++i)
+      if (tree[stack[i].node].is_step) {
+        ++steps.nested;
+        return;
+      }
+    steps.add({step_totals::counted_on, start, start + ticks});
   }
 
   /// Makes room for one more open scope, whose begin is folded at `at` and was `word` before. Where
@@ -136,24 +169,43 @@ class KPROF_DETAIL_LOCAL log_folding {
         break;
       case record_kind::kernel_launch:
       case record_kind::transfer_launch:
-      case record_kind::graph_launch: note_launch(at, word, innermost_path()); break;
+      case record_kind::graph_launch:
+      case record_kind::host_call: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
-      case record_kind::cpu_time:
-        cpu.read(ticks, get(at + record_header), cpu_clock.ticks_per_ns);
-        break;
+      case record_kind::cpu_time: note_cpu_reading(ticks, get(at + record_header)); break;
+      case record_kind::step: note_step_mark(subject, ticks); break;
       case record_kind::begin:
       case record_kind::folded: break;
     }
     return ticks;
   }
 
+  void note_cpu_reading(std::uint64_t ticks, std::uint64_t read) noexcept {
+    cpu.read(ticks, read & ~denormals_met, (read & denormals_met) != 0, cpu_clock.ticks_per_ns);
+  }
+
+  /// What the thread recorded before its first step is a step too, as long as none was numbered.
+  void note_step_mark(std::uint32_t subject, std::uint64_t ticks) {
+    if (subject == no_step) return steps.finish(ticks);
+    const bool has_recorded = counts.finished != 0 || !stack.empty();
+    steps.next(subject == next_step ? step_totals::counted_on : subject, ticks,
+               has_recorded ? begin : step_totals::nothing_before);
+  }
+
   void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
     if (launches.capacity() - launches.size() < max_launch_ids)
       reserve_more(launches, max_launch_ids);
-    // An ignored launch in a scope that counts is work of its call that no record will tell of.
-    if (!stack.empty() || path != launch_note::ignored)
-      missing.add(stack.empty() ? call_tree::root : stack.back().node, kind_of(word));
-    if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    const std::uint32_t node = stack.empty() ? call_tree::root : stack.back().node;
+    const std::uint64_t call = call_at(at);
+    call_total* const total = function_of(call) == 0 || path == launch_note::ignored
+                                  ? nullptr
+                                  : &calls.row_of(node, function_of(call));
+    if (kind_of(word) != record_kind::host_call) {
+      // An ignored launch in a scope that counts is work of its call that no record will tell of.
+      if (!stack.empty() || path != launch_note::ignored) missing.add(node, kind_of(word));
+      if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    }
+    if (total != nullptr) total->add_call(ticks_of(call));
     append_notes(at, path, number, launches);
   }
 
@@ -178,20 +230,27 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
-    if (n.is_part || cpu.latest().ticks > f.start) [[unlikely]]
-      note_part_and_cpu_time(f, ticks, n.is_part);
-    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
+    const std::uint64_t self_ticks = f.child_ticks < ticks ? ticks - f.child_ticks : 0;
+    if (n.is_noted || cpu.latest().ticks > f.start) [[unlikely]] {
+      note_call_and_cpu_time(f, ticks, n);
+      count_noted(n, ticks, self_ticks, end);
+    } else {
+      tree.finish(n, ticks, self_ticks, end);
+    }
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
   }
 
-  [[gnu::noinline]] void note_part_and_cpu_time(const open_frame& f, std::uint64_t ticks,
-                                                bool is_part) {
+  /// Of the innermost scope, which is still on the stack.
+  [[gnu::noinline]] void note_call_and_cpu_time(const open_frame& f, std::uint64_t ticks,
+                                                const tree_node& n) {
     cpu.make_room_for(f.node);
-    if (is_part) {
+    if (n.is_part) {
       parts.make_room(1);
       parts.add(f.node, f.start, f.start + ticks);
+    } else if (n.is_step) {
+      note_step(f.start, ticks, stack.size() - 1);
     }
     cpu.add_call(f.node, f.cpu, f.start, ticks);
   }

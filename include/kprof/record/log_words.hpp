@@ -23,18 +23,42 @@ enum class record_kind : std::uint8_t {
   folded,  // a begin that is in the totals; subject: node of the call tree
   end_to,  // subject: depth; that scope and all inside it ended
   adopt,   // subject: path; what follows belongs under it
-  // subject: correlation id of work launched on a device, under the innermost scope; payload: its
-  // other ids
+  // subject: correlation id of work launched on a device, under the innermost scope; payload: a
+  // call_word, its other ids
   kernel_launch,
   transfer_launch,  // of a copy or a memset, which does nothing where there are no bytes
   graph_launch,
   ignored_launch,  // of any of them, while nothing was being recorded
-  cpu_time,        // payload: how long the thread had run on a CPU, in ns
+  // payload: how long the thread had run on a CPU, in ns, and in the highest bit whether it met
+  // denormal numbers since the record of this kind before
+  cpu_time,
+  // The thread's running step ended. Subject: the number of the step that begins, or step_number.
+  step,
+  host_call,  // of a device's library, which launched nothing; otherwise as a launch
+};
+
+/// Instead of a step's number.
+enum step_number : std::uint32_t {
+  no_step = 0xFFFFFFFE,    // none begins
+  next_step = 0xFFFFFFFF,  // one more than the last
 };
 
 inline constexpr std::uint32_t record_header = 16;
 inline constexpr std::uint32_t max_launch_ids = 32;
 inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+/// Which function a call was of, 0 where that is not known, and how many ticks it took: a day at
+/// the most.
+constexpr std::uint64_t call_word(std::uint16_t function, std::uint64_t took) noexcept {
+  constexpr std::uint64_t most = (std::uint64_t{1} << 48U) - 1;
+  return std::uint64_t{function} << 48U | (took < most ? took : most);
+}
+constexpr std::uint16_t function_of(std::uint64_t call) noexcept {
+  return static_cast<std::uint16_t>(call >> 48U);
+}
+constexpr std::uint64_t ticks_of(std::uint64_t call) noexcept {
+  return call & ((std::uint64_t{1} << 48U) - 1);
+}
 
 /// The first word of a record.
 constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject,

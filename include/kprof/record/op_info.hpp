@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -262,6 +263,21 @@ class site_table {
   /// Whether any operator was seen whose calls are done in parts.
   bool have_parts() const noexcept { return have_parts_.load(std::memory_order_relaxed); }
 
+  /// Says which regions are steps; "": none. Regions that have been seen stay what they are.
+  void set_step_name(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    step_name_ = name;
+    has_steps_.store(!name.empty(), std::memory_order_relaxed);
+  }
+  /// Whether scopes of this site with this name are steps.
+  bool is_step(std::uint32_t site, const char* name, std::uint32_t size) {
+    if (!has_steps_.load(std::memory_order_relaxed) || site <= graph_site ||
+        (*this)[site].op != nullptr)
+      return false;
+    const std::lock_guard lock(mutex_);
+    return step_name_ == std::string_view{name, size};
+  }
+
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
@@ -307,6 +323,8 @@ class site_table {
   std::atomic<site_info*> blocks_[max_blocks] = {};
   std::uint32_t next_ = 1;
   std::atomic<bool> have_parts_{false};
+  std::string step_name_;
+  std::atomic<bool> has_steps_{false};
 };
 
 }  // namespace detail

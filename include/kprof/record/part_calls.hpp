@@ -45,6 +45,7 @@ struct part_group {
   part_joining calls;
   // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
   std::vector<std::uint32_t> threads;
+  bool has_mixed_parts = false;  // any that several threads do
   // Where the last call was counted, and in which join: most calls are of the same place.
   call_place last_place;
   place_totals last_totals;
@@ -60,8 +61,6 @@ class KPROF_DETAIL_LOCAL part_calls {
   void clear() noexcept {
     groups_.clear();
     numbers_.clear();
-    arrived_.clear();
-    runs_.clear();
   }
 
   /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. All logs
@@ -69,17 +68,18 @@ class KPROF_DETAIL_LOCAL part_calls {
   /// throws, and goes on the next time.
   template <class Find>
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
+    runs_.clear();
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
-      take(*log, until);
+      prepare(*log, until);
     }
+    arrived_.reserve(runs_.size() * slice);
+    mixed_.reserve(runs_.size() * slice);
+    mixed_ends_.reserve(runs_.size() + 1);
     // From here on nothing fails.
     ++join_number_;
-    for (std::size_t left = arrived_.size(); left != 0;) left -= join_slice(find);
+    while (!runs_.empty()) join_slice(find);
     totals_.clear();
-    arrived_.clear();
-    runs_.clear();
-    if (arrived_.capacity() > kept_arrivals) arrived_ = {};
   }
 
   /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
@@ -89,23 +89,18 @@ class KPROF_DETAIL_LOCAL part_calls {
   }
 
  private:
-  struct arrival {
-    std::uint64_t begin;
-    std::uint64_t end;
-    part_group* group;
-    std::uint32_t part;
-    std::uint32_t path;  // of part 0
-  };
-  /// Arrivals of one thread, in the order of their ends.
+  /// The parts of one log that are to be joined, in the order of their ends.
   struct run {
-    std::size_t next;
-    std::size_t end;
-    std::uint32_t thread;
+    thread_log* log;
+    std::size_t left;
+    std::uint64_t slice_end;        // when the last one of the next slice ended
+    const part_stream* streams;     // by node
+    std::size_t next = 0, end = 0;  // of `arrived_`
   };
-  /// Of a part that several threads do.
-  struct mixed_arrival {
-    std::uint64_t end;
-    const arrival* of;
+  /// One that several threads do.
+  struct mixed_part {
+    const part_note* times;
+    const part_stream* of;
     std::uint32_t thread;
   };
 
@@ -118,37 +113,20 @@ class KPROF_DETAIL_LOCAL part_calls {
         .append(p.bytes, op.part_at);
   }
 
-  /// The log's lock is held. Without memory it throws, and the log has what it had.
-  void take(thread_log& log, std::uint64_t until) {
+  /// Finds out what the parts of a log are of. Its lock is held.
+  void prepare(thread_log& log, std::uint64_t until) {
     const std::size_t count = log.parts.count_until(until);
     if (count == 0) return;
+    const std::vector<tree_node>& nodes = log.tree.nodes();
     std::vector<part_stream>& streams = log.part_streams;
-    std::size_t possible = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t node = log.parts[i].node;
-      if (node >= streams.size()) streams.resize(node + std::size_t{1});
-      if (streams[node].group == nullptr) streams[node] = stream_of(log, node);
-      possible += streams[node].group != nullptr ? 1 : 0;
-    }
+    if (streams.capacity() < nodes.size()) streams.reserve(nodes.capacity());
+    for (auto i = static_cast<std::uint32_t>(streams.size()); i < nodes.size(); ++i)
+      streams.push_back(nodes[i].is_part ? stream_of(log, i) : part_stream{});
     reserve_more(runs_, 1);
-    mixed_.reserve((runs_.size() + 1) * slice);
-    mixed_ends_.reserve(runs_.size() + 2);
-    const std::size_t first = arrived_.size();
-    std::size_t at = first;
-    arrived_.resize(first + possible);
-    for (std::size_t i = 0; i < count; ++i) {
-      const part_note& note = log.parts[i];
-      const part_stream& s = streams[note.node];
-      if (s.group == nullptr) continue;
-      arrival& a = arrived_[at++];  // member by member, as part_notes::add()
-      a.begin = note.begin;
-      a.end = note.end;
-      a.group = s.group;
-      a.part = s.part;
-      a.path = s.path;
-    }
-    runs_.push_back({first, at, log.number});
-    log.parts.take(count);
+    runs_.push_back({&log, count, end_of_slice(log, count), streams.data()});
+  }
+  static std::uint64_t end_of_slice(const thread_log& log, std::size_t left) noexcept {
+    return left > slice ? log.parts[slice - 1].end : ~std::uint64_t{0};
   }
   part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
@@ -161,7 +139,10 @@ class KPROF_DETAIL_LOCAL part_calls {
     const std::uint32_t path = number.part == 0 ? log.paths.path_of(node) : 0;
     std::uint32_t& thread = group.threads[number.part];
     if (thread == 0) thread = log.number;
-    else if (thread != log.number) thread = part_group::several_threads;
+    else if (thread != log.number) {
+      thread = part_group::several_threads;
+      group.has_mixed_parts = true;
+    }
     return {&group, number.part, path};
   }
   part_group& group_of(std::uint32_t site, payload p, std::uint32_t parts) {
@@ -176,34 +157,60 @@ class KPROF_DETAIL_LOCAL part_calls {
     return *groups_.back();
   }
 
-  /// Joins some of what has arrived, of each thread what ended before the same moment: otherwise a
-  /// thread would be as many calls ahead of the others as have arrived of it. Returns how many.
+  /// Joins the next parts, of each thread what ended before the same moment: otherwise a thread
+  /// would be as many calls ahead of the others as it has noted parts.
   template <class Find>
-  std::size_t join_slice(Find find) noexcept {
+  void join_slice(Find find) noexcept {
     std::uint64_t until = ~std::uint64_t{0};
-    for (const run& r : runs_)
-      if (r.end - r.next > slice) until = std::min(until, arrived_[r.next + slice - 1].end);
-    std::size_t joined = 0;
+    for (const run& r : runs_) until = std::min(until, r.slice_end);
+    arrived_.clear();
+    for (run& r : runs_) take(r, until);
     mixed_.clear();
     mixed_ends_.assign(1, 0);
-    for (run& r : runs_) {
-      const std::size_t first = r.next, last = std::min(r.end, first + slice);
-      for (; r.next < last && arrived_[r.next].end <= until; ++r.next) {
-        const arrival& a = arrived_[r.next];
-        if (a.group->threads[a.part] != part_group::several_threads) join(a, r.thread, find);
-        else mixed_.push_back({a.end, &a, r.thread});
-      }
+    for (const run& r : runs_) {
+      join(arrived_.data() + r.next, arrived_.data() + r.end, r, find);
       if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
-      joined += r.next - first;
     }
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
-    for (const mixed_arrival& m : mixed_) join(*m.of, m.thread, find);
-    return joined;
+    for (const mixed_part& m : mixed_) join(m.times, m.times + 1, *m.of, m.thread, find);
+    std::erase_if(runs_, [](const run& r) { return r.left == 0; });
+  }
+  /// Moves the parts of one slice to `arrived_`. The log's own thread may be noting more.
+  void take(run& r, std::uint64_t until) noexcept {
+    const std::lock_guard own(r.log->mutex());
+    const part_note* const first = r.log->parts.begin();
+    const part_note* stop = first + std::min(slice, r.left);
+    if (r.slice_end > until)
+      stop = std::upper_bound(first, stop, until,
+                              [](std::uint64_t time, const part_note& n) { return time < n.end; });
+    r.next = arrived_.size();
+    arrived_.insert(arrived_.end(), first, stop);
+    r.end = arrived_.size();
+    r.left -= r.end - r.next;
+    r.log->parts.take(r.end - r.next);
+    r.slice_end = end_of_slice(*r.log, r.left);
+  }
+  /// Joins these parts of one thread, and puts aside what several threads do.
+  template <class Find>
+  void join(const part_note* first, const part_note* stop, const run& r, Find find) noexcept {
+    while (first != stop) {
+      const part_note* const same = first;
+      do ++first;
+      while (first != stop && first->node == same->node);
+      const part_stream& stream = r.streams[same->node];
+      if (stream.group == nullptr) continue;
+      if (!stream.group->has_mixed_parts ||
+          stream.group->threads[stream.part] != part_group::several_threads)
+        join(same, first, stream, r.log->number, find);
+      else
+        for (const part_note* n = same; n != first; ++n)
+          mixed_.push_back({n, &stream, r.log->number});
+    }
   }
 
-  static bool ended_before(const mixed_arrival& a, const mixed_arrival& b) noexcept {
-    return a.end < b.end;
+  static bool ended_before(const mixed_part& a, const mixed_part& b) noexcept {
+    return a.times->end < b.times->end;
   }
   void merge_mixed() {
     const auto at = [this](std::size_t i) {
@@ -221,10 +228,12 @@ class KPROF_DETAIL_LOCAL part_calls {
     }
   }
 
+  /// The next parts of one number.
   template <class Find>
-  void join(const arrival& a, std::uint32_t thread, Find find) noexcept {
-    part_group& group = *a.group;
-    group.calls.add(a.part, a.begin, a.end, {a.path, thread}, [&](const joined_call& call) {
+  void join(const part_note* first, const part_note* stop, const part_stream& stream,
+            std::uint32_t thread, Find find) noexcept {
+    part_group& group = *stream.group;
+    const auto count = [&](const joined_call& call) __attribute__((always_inline)) {
       if (group.last_join != join_number_ || group.last_place != call.place) {
         group.last_totals = totals_of(call.place, find);
         group.last_place = call.place;
@@ -233,7 +242,9 @@ class KPROF_DETAIL_LOCAL part_calls {
       // Without memory the call counts, and its times are not known.
       const place_totals& at = group.last_totals;
       if (at.sums != nullptr) at.all->add(*at.sums, call);
-    });
+    };
+    group.calls.add(stream.part, first, static_cast<std::size_t>(stop - first),
+                    {stream.path, thread}, count);
   }
 
   template <class Find>
@@ -255,17 +266,15 @@ class KPROF_DETAIL_LOCAL part_calls {
 
   // So many parts of a thread are joined at once: their calls stay in the cache.
   static constexpr std::size_t slice = 128;
-  static constexpr std::size_t kept_arrivals = 32768;
 
   const site_table* sites_;
   joining_memory memory_;
   std::vector<std::unique_ptr<part_group>> groups_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
-  // What has been taken out of the logs and is not joined.
-  std::vector<arrival> arrived_;
-  std::vector<run> runs_;
-  // Of a slice: parts that several threads do; where those of each thread end.
-  std::vector<mixed_arrival> mixed_;
+  std::vector<run> runs_;                                   // of this join
+  // Of a slice: its parts; those that several threads do; where those of each thread end.
+  std::vector<part_note> arrived_;
+  std::vector<mixed_part> mixed_;
   std::vector<std::size_t> mixed_ends_;
   std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread
   std::uint64_t join_number_ = 0;

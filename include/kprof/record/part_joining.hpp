@@ -31,10 +31,11 @@ struct call_place {
 /// A call all of whose parts have come, in ticks.
 struct joined_call {
   call_place place;
-  std::uint64_t wall;     // from the first begin to the last end
-  std::uint64_t busy;     // sum over the parts
-  std::uint64_t longest;  // part
-  std::uint64_t end = 0;  // the last one, a time
+  std::uint64_t wall;         // from the first begin to the last end
+  std::uint64_t busy;         // sum over the parts
+  std::uint64_t longest;      // part
+  std::uint64_t end = 0;      // the last one, a time
+  std::uint64_t elapsed = 0;  // of `wall`, what comes after the end of the call before
 };
 
 /// What calls that have begun and are not complete may take: an eighth of the memory for totals, or
@@ -78,32 +79,56 @@ class part_joining {
     if (part >= counts_.size()) counts_.resize(part + std::size_t{1});
   }
 
-  /// Counts a part, in the order of time for parts of one number. Calls complete(joined_call),
-  /// which must not throw, for a call that has all parts now.
-  template <class Complete>
-  void add(std::uint32_t part, std::uint64_t begin, std::uint64_t end, call_place place,
+  /// Counts the next `n` parts of this number, in the order of time, which have a begin and an end
+  /// in ticks. Calls complete(joined_call), which must not throw, for each call that has all parts
+  /// now. `place`: of the calls, where this is part 0.
+  template <class Note, class Complete>
+  void add(std::uint32_t part, const Note* notes, std::size_t n, call_place place,
            Complete complete) noexcept {
-    const std::uint64_t call = counts_[part]++;
-    if (call < first_begun_) return;  // its call has been given up
-    const std::uint64_t at = call - first_begun_;
-    if (gives_up_ || (at == begun_count_ && !begin_call())) [[unlikely]] {
-      if (!keeps_while_giving_up(call)) return;
-    }
-    begun_call& b = begun_[call & (capacity_ - 1)];
-    const std::uint64_t ticks = end > begin ? end - begin : 0;
-    b.first = std::min(b.first, begin);
-    b.last = std::max(b.last, end);
-    b.busy += ticks;
-    b.longest = std::max(b.longest, ticks);
-    if (part == 0) b.place = place;
-    // Calls before this one are complete too: each of its parts came for them before.
-    if (++b.parts_come == parts_) {
-      complete(
-          joined_call{b.place, b.last > b.first ? b.last - b.first : 0, b.busy, b.longest, b.last});
-      ++first_begun_;
+    std::uint64_t call = counts_[part];
+    counts_[part] = call + n;
+    // Local copies: the compiler must assume that what complete() writes changes the members.
+    const std::uint32_t parts = parts_;
+    ring begun = begun_;
+    std::uint64_t last_end = last_end_;
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
+      const std::uint64_t ticks = notes->end > notes->begin ? notes->end - notes->begin : 0;
+      begun_call c{notes->begin, notes->end, ticks, ticks, 1, place};
+      if (call - begun.first < begun.count) {
+        const begun_call& before = begun.calls[call & begun.mask];
+        c.first = std::min(c.first, before.first);
+        c.last = std::max(c.last, before.last);
+        c.busy += before.busy;
+        c.longest = std::max(c.longest, before.longest);
+        c.parts_come += before.parts_come;
+        if (part != 0) c.place = before.place;
+      } else if (call - begun.first == begun.count && begun.count < begun.room) {
+        ++begun.count;
+      } else {
+        begun_ = begun;
+        const bool begins = begin_further(call);
+        begun = begun_;
+        if (!begins) continue;
+      }
+      if (c.parts_come != parts) {
+        begun.calls[call & begun.mask] = c;
+        continue;
+      }
+      // Calls before this one are complete too: each of its parts came for them before.
+      const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
+      const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
+      complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
+      last_end = std::max(last_end, c.last);
       ++joined_;
-      if (--begun_count_ == 0) none_begun();
+      ++begun.first;
+      if (--begun.count == 0) {
+        begun_ = begun;
+        none_begun();
+        begun = begun_;
+      }
     }
+    begun_ = begun;
+    last_end_ = last_end;
   }
 
   /// Bytes held for calls that have begun and are not complete.
@@ -119,11 +144,11 @@ class part_joining {
   std::uint64_t joined() const noexcept { return joined_; }
 
   struct begun_call {
-    std::uint64_t first = ~std::uint64_t{0};
-    std::uint64_t last = 0;
-    std::uint64_t busy = 0;
-    std::uint64_t longest = 0;
-    std::uint32_t parts_come = 0;
+    std::uint64_t first;
+    std::uint64_t last;
+    std::uint64_t busy;
+    std::uint64_t longest;
+    std::uint32_t parts_come;
     call_place place;
   };
 
@@ -132,13 +157,29 @@ class part_joining {
   // Calls for which there is always room once there was: in step, threads need no more.
   static constexpr std::size_t kept = 256;
 
-  /// One more call; false where there is no memory.
-  bool begin_call() noexcept {
-    if (begun_count_ == capacity_ && !widen()) return false;
-    begun_[(first_begun_ + begun_count_++) & (capacity_ - 1)] = begun_call{};
-    return true;
+  /// Calls that have begun: from `first` on, each at its number modulo a power of two.
+  struct ring {
+    std::uint64_t first = 0;  // all before are joined or given up
+    std::uint64_t count = 0;
+    std::uint64_t room = 0;  // 0 also while times are given up, and no call begins
+    std::uint64_t mask = 0;
+    begun_call* calls = nullptr;
+  };
+
+  /// Begins the call where there is no room; false where its times are given up.
+  [[gnu::noinline]] bool begin_further(std::uint64_t call) noexcept {
+    if (call < begun_.first) return false;
+    if (!gives_up_ && widen()) {
+      ++begun_.count;
+      return true;
+    }
+    gives_up_ = true;
+    begun_.room = 0;
+    given_up_to_ = std::max(given_up_to_, call + 1);
+    if (begun_.count == 0) none_begun();
+    return false;
   }
-  [[gnu::noinline]] bool widen() noexcept {
+  bool widen() noexcept {
     const std::size_t wanted = std::max(fewest, 2 * capacity_), more = wanted - capacity_;
     if (!memory_->take(more * sizeof(begun_call))) return false;
     std::unique_ptr<begun_call[]> wider(new (std::nothrow) begun_call[wanted]);
@@ -146,49 +187,42 @@ class part_joining {
       memory_->give_back(more * sizeof(begun_call));
       return false;
     }
-    for (std::uint64_t c = first_begun_; c != first_begun_ + begun_count_; ++c)
-      wider[c & (wanted - 1)] = begun_[c & (capacity_ - 1)];
-    begun_ = std::move(wider);
-    capacity_ = wanted;
+    for (std::uint64_t c = begun_.first; c != begun_.first + begun_.count; ++c)
+      wider[c & (wanted - 1)] = calls_[c & begun_.mask];
+    calls_ = std::move(wider);
+    set_capacity(wanted);
     return true;
   }
-
-  /// While calls are given up, and for the first of them: whether the times of this one are kept.
-  [[gnu::noinline]] bool keeps_while_giving_up(std::uint64_t call) noexcept {
-    if (!gives_up_) {
-      gives_up_ = true;
-      given_up_from_ = call;
-    }
-    if (call < given_up_from_) return true;
-    given_up_to_ = std::max(given_up_to_, call + 1);
-    if (begun_count_ == 0) none_begun();
-    return false;
+  void set_capacity(std::size_t calls) noexcept {
+    capacity_ = calls;
+    begun_.room = gives_up_ ? 0 : calls;
+    begun_.mask = calls - 1;
+    begun_.calls = calls_.get();
   }
   void none_begun() noexcept {
-    if (gives_up_) {
-      first_begun_ = given_up_to_;
-      gives_up_ = false;
+    if (!gives_up_ && capacity_ <= kept) return;
+    if (gives_up_) begun_.first = given_up_to_;
+    gives_up_ = false;
+    if (capacity_ > kept) {
+      memory_->give_back(bytes());
+      calls_.reset();
+      capacity_ = 0;
     }
-    if (capacity_ <= kept) return;
-    memory_->give_back(bytes());
-    begun_.reset();
-    capacity_ = 0;
+    set_capacity(capacity_);
   }
 
   std::uint32_t parts_;
   joining_memory* memory_;
   std::vector<std::uint64_t> counts_;
-  // Calls from first_begun_ on, each at its number modulo the capacity, a power of two.
-  std::unique_ptr<begun_call[]> begun_;
+  ring begun_;
+  std::unique_ptr<begun_call[]> calls_;
   std::size_t capacity_ = 0;
-  std::size_t begun_count_ = 0;
-  std::uint64_t first_begun_ = 0;  // all before are joined or given up
   std::uint64_t joined_ = 0;
-  // While a part is further behind another than there is memory for: the times of calls from
-  // given_up_from_ up to given_up_to_ are not kept. Joining goes on behind them when those before
-  // are complete.
+  std::uint64_t last_end_ = 0;  // of those; they end in the order of calls
+  // While a part is further behind another than there is memory for: the times of calls after those
+  // that have begun, up to given_up_to_, are not kept. Joining goes on behind them when those
+  // before are complete.
   bool gives_up_ = false;
-  std::uint64_t given_up_from_ = 0;
   std::uint64_t given_up_to_ = 0;
 };
 

@@ -142,19 +142,20 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Notes in this thread's log a call that launched work on a device, under its own and other
-  /// correlation ids. Without any its work cannot be found. `kind`: one of the launches.
+  /// correlation ids. Without any its work cannot be found. `kind`: one of the launches, or
+  /// host_call. `call`: a call_word.
   void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks,
-                   record_kind kind) noexcept {
+                   record_kind kind, std::uint64_t call = 0) noexcept {
     if (inside_kprof) return;
     if (count > max_launch_ids) count = max_launch_ids;
-    const std::uint32_t payload = count == 0 ? 0 : 4 * (count - 1);
-    const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload);
+    const call_payload payload(call, ids, count);
+    const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload.size);
     if (!has_room(*this_log, record_size(word))) {
       const mark_inside_kprof mark;
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
     // A signal's handler may have taken the room.
-    if (!append_record(*this_log, word, ticks, ids + (payload != 0 ? 1 : 0), payload))
+    if (!append_record(*this_log, word, ticks, &payload, payload.size))
       counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -219,7 +220,7 @@ class KPROF_DETAIL_LOCAL recorder {
     child_.pending.store(true, std::memory_order_release);
   }
 
-  const site_table& sites() const noexcept { return sites_; }
+  site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
 

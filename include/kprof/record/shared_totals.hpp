@@ -24,6 +24,7 @@ namespace detail {
 struct shared_sums {
   std::uint64_t calls = 0;
   std::uint64_t wall = 0;     // from the first begin to the last end
+  std::uint64_t elapsed = 0;  // the same where calls that overlap count once
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
@@ -37,6 +38,7 @@ struct shared_sums {
   void add(const joined_call& call, MayGrow may_grow) {
     ++calls;
     wall += call.wall;
+    elapsed += call.elapsed;
     busy += call.busy;
     longest += call.longest;
     min_wall = std::min(min_wall, call.wall);
@@ -48,6 +50,7 @@ struct shared_sums {
   void add(const shared_sums& other, MayGrow may_grow) {
     calls += other.calls;
     wall += other.wall;
+    elapsed += other.elapsed;
     busy += other.busy;
     longest += other.longest;
     min_wall = std::min(min_wall, other.min_wall);

@@ -58,6 +58,9 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
     inside_kprof = before_;
     errno = error_;
   }
+  /// Around a call of the program's own code.
+  void leave() noexcept { inside_kprof = before_; }
+  void enter() noexcept { inside_kprof = true; }
   mark_inside_kprof(const mark_inside_kprof&) = delete;
   mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
 

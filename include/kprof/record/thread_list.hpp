@@ -205,6 +205,20 @@ class KPROF_DETAIL_LOCAL thread_list {
     return out;
   }
 
+  /// Where the rows of the threads that ended before are, and those of `from`; no more than 16384
+  /// rows, the latest.
+  static std::vector<moved_rows> rows_after(const thread_log& others, const thread_log& from,
+                                            const std::vector<std::uint32_t>& rows) {
+    std::vector<moved_rows> out = others.merged_rows;
+    if (rows.empty()) return out;
+    out.push_back({from.number, rows});
+    std::size_t count = 0, oldest = out.size();
+    while (oldest != 0 && count + out[oldest - 1].here.size() <= 16384)
+      count += out[--oldest].here.size();
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(oldest));
+    return out;
+  }
+
   /// Without memory it throws, and nothing has been moved.
   void merge_into_others(std::size_t i) {
     reserve_more(logs_, 1);
@@ -217,14 +231,19 @@ class KPROF_DETAIL_LOCAL thread_list {
       from.fold();
       const std::vector<std::uint32_t> nodes = others.tree.places_of(from.tree);
       const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
+      others.calls.make_room_for(from.calls, nodes);
+      std::vector<moved_rows> merged_rows = rows_after(others, from, rows);
       others.missing.widen_to(others.tree.nodes().size());
       others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
       part_notes parts = merged(others.parts, from.parts, nodes);
       others.shared.make_room_for(from.shared, nodes);
+      others.steps.make_room_for(from.steps);
       // From here on nothing fails.
       others.tree.take(from.tree, nodes);
       others.device.add(from.device, rows);
+      others.calls.add(from.calls, nodes);
+      others.merged_rows = std::move(merged_rows);
       others.missing.merge(from.missing, nodes);
       others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
@@ -232,6 +251,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.parts = std::move(parts);
       from.parts.clear();
       others.shared.add(from.shared, nodes);
+      others.steps.merge(from.steps);
       others.counts.add(from.counts);
       others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;

@@ -176,11 +176,14 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
       f = {f.node, f.adopted, now, 0};
     }
     device.clear();
+    calls.clear();
+    merged_rows.clear();
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     parts.clear();
     part_streams.clear();
     shared.clear();
+    steps.clear();
     counts = {};
     begin = now;
     static_cast<void>(take_finished());
@@ -239,9 +242,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;
-  // In ticks: when the thread was first seen, or the recording began if that was later; and when it
-  // ended.
-  std::uint64_t begin = 0, end = 0;
+  std::uint64_t end = 0;                 // when the thread ended, in ticks
   std::uint32_t drops_until_search = 0;  // of abandoned scopes; for the thread itself
   int end_rounds = 0;                    // of the destructors of the thread's keys, the same
   thread_log* next_free = nullptr;

@@ -42,7 +42,9 @@ class timeline_walk {
         case record_kind::transfer_launch:
         case record_kind::graph_launch:
         case record_kind::ignored_launch:
-        case record_kind::cpu_time: break;
+        case record_kind::cpu_time:
+        case record_kind::step:
+        case record_kind::host_call: break;
       }
       at += record_size(word);
     }

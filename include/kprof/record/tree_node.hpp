@@ -62,6 +62,8 @@ struct tree_node {
   std::uint32_t payload_size = 0;
   bool merged = false;           // calls of all parameters that came when memory was spent
   bool is_part = false;          // its scopes are parts of calls that threads share
+  bool is_step = false;          // its scopes are steps
+  bool is_noted = false;         // one of both: each scope is noted by itself
   std::uint32_t shown_size = 0;  // bytes behind the payload that say how it is shown
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
