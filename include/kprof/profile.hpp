@@ -12,6 +12,7 @@
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/profile/parameter_text.hpp>
 #include <kprof/profile/parameters.hpp>
+#include <kprof/profile/stepping.hpp>
 #include <kprof/record/histogram.hpp>
 
 #include <cstdint>
@@ -20,6 +21,10 @@
 #include <vector>
 
 KPROF_DETAIL_BEGIN
+namespace detail {
+/// The state of a profile that is no run of a program, see kprof/measure.hpp.
+inline constexpr const char* measured_alone = "measured alone";
+}  // namespace detail
 
 /// What a node of the call tree is.
 enum class scope_kind : std::uint8_t {
@@ -43,6 +48,7 @@ struct work_per_call {
   dtype type = dtype::unknown;
   arithmetic_unit on = arithmetic_unit::unknown;
   pass_kind pass = pass_kind::unknown;
+  std::uint32_t threads = 0;  ///< that work in a call, or all_cpus; 0: the operator does not say
 };
 
 /// One part of calls that several threads share, see KPROF_PART. The node's own counts and times
@@ -56,9 +62,12 @@ struct shared_part {
   std::uint64_t calls = 0;
   std::uint64_t joined = 0;  ///< of these, calls whose times are known and counted below
   double wall_ns = 0;        ///< from the first begin to the last end of a call, summed
-  double busy_ns = 0;        ///< in the parts, summed
-  double longest_ns = 0;     ///< in the longest part of each call, summed
-  double min_ns = 0;         ///< from the first begin to the last end
+  /// The same with time in which several of them ran counted once: without a barrier a thread
+  /// begins the next call before others have ended the last. Negative: not known, a file lacks it.
+  double elapsed_ns = -1;
+  double busy_ns = 0;     ///< in the parts, summed
+  double longest_ns = 0;  ///< in the longest part of each call, summed
+  double min_ns = 0;      ///< from the first begin to the last end
   double max_ns = 0;
   double first_ns = -1;      ///< of the call that ended first; negative: not known
   double first_end_ns = -1;  ///< when that was since the session's start
@@ -115,7 +124,12 @@ struct scope_node {
   /// Of measured_ns, the time that the thread ran on no CPU, at least: it waited, or others ran in
   /// its place. What is not known counts as time on the CPU.
   double off_cpu_ns = 0;
-  histogram durations;  ///< of the finished calls, in ticks of profile::clock
+  /// Of measured_ns, the calls in which the thread computed with denormal numbers: operands of a
+  /// type's least exponent, for which many processors take a slow way. Known on x86-64.
+  double denormal_ns = 0;
+  std::uint64_t measured_calls = 0;  ///< in measured_ns
+  std::uint64_t denormal_calls = 0;  ///< in denormal_ns
+  histogram durations;  ///< of the finished calls, in ticks of profile::clock; of parts it is empty
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
 
@@ -219,6 +233,8 @@ struct profile {
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
+  kprof::stepping stepping;              ///< sums of the steps, and their scopes
+  std::vector<step_mark> steps;          ///< in the order of their ends
   device_profile device;                 ///< what the GPU did
   machine_ceilings machine;              ///< what the processors and GPUs reach at most
   clock_info clock;

@@ -7,12 +7,14 @@
 // each activity to the totals of the launching thread. It knows no collector in particular. Its
 // memory is bounded; an activity that never finds its launch is counted and listed by name.
 
+#include <kprof/attribute/device_history.hpp>
 #include <kprof/attribute/device_rows.hpp>
 #include <kprof/attribute/graph_nodes.hpp>
 #include <kprof/attribute/kernel_names.hpp>
 #include <kprof/attribute/known_devices.hpp>
 #include <kprof/attribute/launch_table.hpp>
 #include <kprof/attribute/log_cursor.hpp>
+#include <kprof/attribute/own_work.hpp>
 #include <kprof/attribute/pending_activities.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
@@ -41,14 +43,18 @@ class KPROF_DETAIL_LOCAL attribution {
   graph_nodes& graphs() noexcept { return graphs_; }
 
   /// Bytes of a session's `memory` that attribution takes, unless launches pile up.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
+  static constexpr std::size_t share(std::size_t memory) noexcept {
+    return memory / 5 + device_history::share(memory);
+  }
 
   // The caller of everything below holds the lock.
 
   /// Begins a recording at `now`, in CLOCK_REALTIME ns: forgets what was counted, and ignores the
-  /// activities of launches made before. `memory`: bytes of the session.
-  void restart(std::uint64_t now, std::size_t memory) {
-    recording_since_ = now;
+  /// activities of launches made before. `memory`: bytes of the session. `with_history`: notes
+  /// when what happened.
+  void restart(std::uint64_t now, std::size_t memory, bool with_history = true) {
+    recording_since_ = epoch_ = now;
+    history_.restart(with_history ? memory : 0);
     // Unread records take an eighth of the memory at most, 88 bytes each at least, and a launch may
     // go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
@@ -68,16 +74,29 @@ class KPROF_DETAIL_LOCAL attribution {
   template <class ToRealtime>
   void take_launches(ToRealtime to_realtime) {
     threads_.each_thread([&](thread_log& log) {
-      std::uint32_t alias_by = 0;
+      known_launch l;
+      bool is_noted = false;
       for (const launch_note& n : log.launches) {
-        alias_by = n.alias ? alias_by + 1 : 0;
-        if (!n.alias && n.path != launch_note::ignored) ++complete_.launches;
-        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, n.kind});
+        l.correlation = n.correlation;
+        if (n.alias) {
+          ++l.alias_by;
+          if (is_noted) history_.also_known_as(n.correlation);
+        } else {
+          l.alias_by = 0;
+          l.path = n.path, l.thread = n.thread, l.kind = n.kind, l.when = to_realtime(n.ticks);
+          is_noted = note(n, l, to_realtime);
+        }
+        if (n.kind != record_kind::host_call) launches_.add(l);
       }
       log.launches.clear();
     });
   }
+  /// When the session started, by the latest reading of CLOCK_REALTIME, which may have been set.
+  void set_epoch(std::uint64_t realtime_ns) noexcept { epoch_ = realtime_ns; }
+  device_history& history() noexcept { return history_; }
 
+  void leave_out(const observed_call& by_kprof) { detail::leave_out(by_kprof, launches_); }
+  own_work_span own_work;
   /// Counts activities under the scopes of their launches; as dropped what there is no memory for.
   void take(const activity* some, std::size_t count) {
     threads_.with_threads([&](auto find_log) {
@@ -121,14 +140,8 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
   void describe(const device_description& d) { devices_.describe(d); }
-  void count_loss(loss what, std::uint64_t how_many) noexcept {
-    switch (what) {
-      case loss::records: complete_.dropped += how_many; return;
-      case loss::cut_buffers: complete_.cut_buffers += how_many; return;
-      case loss::foreign_buffers: complete_.foreign_buffers += how_many; return;
-      case loss::launch_ids: complete_.launches_lost += how_many; return;
-    }
-  }
+  std::vector<device_info> devices() { return devices_.profile(); }
+  void count_loss(loss what, std::uint64_t n) noexcept { detail::count(what, n, complete_); }
   /// What reading records cost, in ns of the reading thread.
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
@@ -148,7 +161,11 @@ class KPROF_DETAIL_LOCAL attribution {
       ++out.complete.records;
       if (p.what.timed()) with_pending.add(p.what);
       else ++out.complete.untimed;
-      rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
+      const std::uint32_t row =
+          rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
+      if (history_.items.is_wanted())
+        out.timeline.items.push_back(
+            to_item(packed_item{p.what, nullptr, 0, row, epoch_}, row - 1));
     }
     rows.each(unknown);
     out.devices = (pending_.empty() ? devices_ : with_pending).profile();
@@ -158,9 +175,25 @@ class KPROF_DETAIL_LOCAL attribution {
   }
 
   /// Bytes held now.
-  std::size_t bytes() { return launches_.bytes() + pending_.bytes() + graphs_.bytes(); }
+  std::size_t bytes() {
+    return history_.bytes() + launches_.bytes() + pending_.bytes() + graphs_.bytes();
+  }
 
  private:
+  /// A launch or another call: how long it took, and whether it is kept with the calls.
+  template <class ToRealtime>
+  bool note(const launch_note& n, known_launch& l, ToRealtime to_realtime) {
+    if (n.path != launch_note::ignored && n.kind != record_kind::host_call) ++complete_.launches;
+    l.packed_took = known_launch::unknown_took;
+    if (n.function == 0 || n.path == launch_note::ignored) return false;
+    const std::uint64_t end = to_realtime(n.ticks + n.took);
+    l.packed_took = pack_coarsely(end > l.when ? end - l.when : 0);
+    if (n.kind != record_kind::host_call && (n.function & observed_call::blocks) == 0) return false;
+    history_.add(
+        {since_epoch(l.when), since_epoch(end), n.thread, n.path, {n.correlation, 0}, n.function});
+    return true;
+  }
+
   template <class Cursor>
   void take_one(const activity& a, Cursor& at) {
     switch (a.kind) {
@@ -170,8 +203,10 @@ class KPROF_DETAIL_LOCAL attribution {
       case activity_kind::synchronization:
         ++complete_.synchronizations;
         if (a.timed()) complete_.synchronizing_ns += static_cast<double>(a.end - a.start);
-        return;
+        return history_.add_wait(a);
+      case activity_kind::event_record: return history_.add_wait(a);
       case activity_kind::overhead:
+        if (own_work.has(a)) return;
         if (a.timed()) complete_.overhead_ns += static_cast<double>(a.end - a.start);
         return;
       case activity_kind::odd: ++complete_.odd; return;
@@ -190,6 +225,7 @@ class KPROF_DETAIL_LOCAL attribution {
 
   template <class Cursor>
   void attribute(const activity& a, std::uint32_t name, known_launch& launch, Cursor& at) {
+    if (launch.path == launch_note::by_kprof) return;
     if (launch.path == launch_note::ignored) {
       ++complete_.ignored;
       return;
@@ -210,12 +246,15 @@ class KPROF_DETAIL_LOCAL attribution {
       ++complete_.foreign_graphs;
     }
     // First: it may find no memory, and then the launch stays one without a record.
-    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    const std::uint32_t row =
+        log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    history_.add(a, &first, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
     }
-    if (!std::exchange(first.seen, true)) {
+    if (!first.seen) {
+      first.seen = true;
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
       // What a graph does is found only by a flush.
       if (a.graph_node == 0) log->missing.found(node, first.kind, first.when < flush_began_);
@@ -273,7 +312,12 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   void add_unknown(const activity& a, std::uint32_t name) {
     ++complete_.unknown;
-    unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
+    const std::uint32_t row =
+        unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
+    history_.add(a, nullptr, 0, row, epoch_);
+  }
+  std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
+    return static_cast<std::int64_t>(realtime_ns - epoch_);
   }
 
   void count(const activity& a) {
@@ -291,8 +335,10 @@ class KPROF_DETAIL_LOCAL attribution {
   kernel_names names_;
   device_totals unknown_;  // work whose launch is not known
   known_devices devices_;
+  device_history history_;
   device_completeness complete_;
   std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
+  std::uint64_t epoch_ = 0;            // the same, see set_epoch()
   std::uint64_t flush_began_ = 0;      // the latest, the same
   std::uint64_t reading_ns_ = 0;
 };

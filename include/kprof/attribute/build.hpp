@@ -7,9 +7,12 @@
 // No clock is read here.
 
 #include <kprof/attribute/attribution.hpp>
+#include <kprof/attribute/history_writer.hpp>
 #include <kprof/attribute/parameters.hpp>
 #include <kprof/attribute/process_facts.hpp>
 #include <kprof/attribute/shared_calls.hpp>
+#include <kprof/attribute/single_scopes.hpp>
+#include <kprof/attribute/step_shares.hpp>
 #include <kprof/attribute/unshared_calls.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
@@ -29,20 +32,8 @@ namespace detail {
 struct moment {
   const timebase& time;
   std::uint64_t now;
-  bool with_timeline;
+  single_scopes scopes;
 };
-
-inline work_per_call to_work(const work& w) noexcept {
-  return {w.has_flops != 0,
-          w.has_bytes != 0,
-          w.valid != 0,
-          w.flops,
-          w.read,
-          w.written,
-          static_cast<dtype>(w.type),
-          static_cast<arithmetic_unit>(w.on),
-          static_cast<pass_kind>(w.pass)};
-}
 
 /// `scope`: index of the node that it was launched in.
 inline device_work to_work(const device_total& row, std::uint32_t scope) {
@@ -194,9 +185,9 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
   return out;
 }
 
-inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
+inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                        operator_numbers& operators, const part_calls& shared_calls,
-                       shared_calls_of_profile& shared, const moment& at) {
+                       shared_calls_of_profile& shared, const moment& at, history_writer& history) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -215,11 +206,16 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   }
   for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
     const cpu_sums cpu = log.cpu.of(i);
-    out.nodes[base + i].measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
-    out.nodes[base + i].off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
+    scope_node& node = out.nodes[base + i];
+    node.measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
+    node.off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
+    node.denormal_ns = static_cast<double>(cpu.denormal) * ns_per_tick;
+    node.measured_calls = cpu.measured_calls;
+    node.denormal_calls = cpu.denormal_calls;
   }
   out.cost.cpu_readings += log.cpu.readings();
   add_missing_launches(out, log, base);
+  history.add_log(log, thread, base, at.time.ns_per_tick());
   log.device.each([&](const device_total& row) {
     out.device.work.push_back(to_work(row, base + row.key.node));
   });
@@ -244,7 +240,8 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.imprecise += log.tree.imprecise();
   out.device.complete.launches_lost += log.counts.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
-  if (at.with_timeline)
+  if (at.scopes == single_scopes::all ||
+      (at.scopes == single_scopes::beside_devices && history.has_items()))
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
       out.timeline.push_back({base + node, static_cast<std::int64_t>(start - at.time.first().ticks),
                               end > start ? end - start : 0});
@@ -263,16 +260,26 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   operator_numbers operators(out.operators);
   shared_calls_of_profile shared(out, at.time);
   unshared_calls unshared;
+  step_shares steps(at.time);
+  history_writer history(out, device == nullptr ? nullptr : &device->history());
+  if (history.has_calls())
+    from.each_thread([&](const thread_log& log) { history.expect(log.number); });
   from.join_parts(at.now);
+  from.each_thread([&](thread_log& log) { steps.look_at(log); });
+  steps.choose(from.counts().recycled_until);
   from.each_thread([&](thread_log& log) {
+    steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
+              static_cast<std::uint32_t>(out.nodes.size()), at.now);
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
-    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at);
+    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history);
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
   shared.finish();
+  steps.finish(out, from.counts().recycled_until);
+  history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
   const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
   out.complete.dropped += counts.dropped;

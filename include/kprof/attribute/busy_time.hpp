@@ -36,6 +36,7 @@ class busy_time {
       if (intervals_.size() > most_intervals / 2) close_oldest();
       return add_again(start, end);
     }
+    in_order_ = in_order_ && (intervals_.empty() || start >= intervals_.back().start);
     intervals_.push_back({start, end});
   }
 
@@ -65,8 +66,11 @@ class busy_time {
   void unite() {
     const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
     const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
-    std::sort(middle, intervals_.end(), earlier);
-    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    if (!in_order_) {
+      std::sort(middle, intervals_.end(), earlier);
+      std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    }
+    in_order_ = true;
     std::size_t kept = 0;
     for (const interval& i : intervals_) {
       if (kept != 0 && i.start <= intervals_[kept - 1].end)
@@ -86,6 +90,7 @@ class busy_time {
   }
 
   std::vector<interval> intervals_;
+  bool in_order_ = true;    // they begin one after the other
   std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
   std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
   std::uint64_t closed_ = 0;

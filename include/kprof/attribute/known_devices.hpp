@@ -8,9 +8,10 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/device_profile.hpp>
+#include <kprof/write/printable.hpp>
 
-#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -29,6 +30,9 @@ class known_devices {
     known.memory_bytes_per_s = d.memory_bytes_per_s;
     known.clock_hz = d.clock_hz;
     known.l2_bytes = d.l2_bytes;
+    known.uuid.clear();
+    for (const std::uint8_t byte : d.uuid) known.uuid += hexadecimal(byte, 2);
+    if (known.uuid == std::string(32, '0')) known.uuid.clear();
   }
   /// Counts an activity that has times.
   void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
@@ -41,16 +45,19 @@ class known_devices {
   /// The devices that are known or did something, by their numbers.
   std::vector<device_info> profile() {
     std::vector<device_info> out;
-    for (device& d : all_) {
+    for (std::uint64_t from = 0;;) {  // there are few
+      device* next = nullptr;
+      for (device& d : all_)
+        if (d.info.id >= from && (next == nullptr || d.info.id < next->info.id)) next = &d;
+      if (next == nullptr) return out;
+      device& d = *next;
+      from = std::uint64_t{d.info.id} + 1;
       if (!d.info.described && d.busy.sum() == 0) continue;
       d.info.busy_ns = static_cast<double>(d.busy.busy());
       d.info.sum_ns = static_cast<double>(d.busy.sum());
       d.info.busy_is_exact = d.busy.exact();
       out.push_back(d.info);
     }
-    std::sort(out.begin(), out.end(),
-              [](const device_info& a, const device_info& b) { return a.id < b.id; });
-    return out;
   }
 
  private:

@@ -18,6 +18,19 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// A number in 31 bits: from 2^31 on its lowest 12 bits are lost, and it is 2^43 at the most.
+constexpr std::uint32_t pack_coarsely(std::uint64_t number) noexcept {
+  constexpr std::uint32_t coarse = std::uint32_t{1} << 31U;
+  if (number < coarse) [[likely]]
+    return static_cast<std::uint32_t>(number);
+  const std::uint64_t units = number >> 12U;
+  return coarse | static_cast<std::uint32_t>(units < coarse - 1 ? units : coarse - 2);
+}
+constexpr std::uint64_t unpack_coarsely(std::uint32_t packed) noexcept {
+  constexpr std::uint32_t coarse = std::uint32_t{1} << 31U;
+  return packed < coarse ? packed : std::uint64_t{packed - coarse} << 12U;
+}
+
 /// A launch as threads noted it, under one of its correlation ids.
 struct known_launch {
   std::uint32_t correlation = 0;
@@ -25,13 +38,17 @@ struct known_launch {
   std::uint32_t thread = 0;  // number of its log
   std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
   std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  std::uint32_t packed_took = unknown_took;  // how long it took, in ns, by pack_coarsely()
   // this is another id of the launch that stands so many places before; 0: it is a launch's first
-  std::uint32_t alias_by = 0;
+  std::uint8_t alias_by = 0;
   record_kind kind = record_kind::kernel_launch;
-  bool seen = false;           // a record of it has come
-  bool may_have_more = false;  // it launched a graph: more records may come
-  std::uint8_t spared = 0;     // how often it was kept for that although it was the oldest
+  bool seen : 1 = false;           // a record of it has come
+  bool may_have_more : 1 = false;  // it launched a graph: more records may come
+  std::uint8_t spared = 0;         // how often it was kept for that although it was the oldest
+
+  static constexpr std::uint32_t unknown_took = ~std::uint32_t{0};
 };
+static_assert(sizeof(known_launch) == 32);
 
 class launch_table {
  public:

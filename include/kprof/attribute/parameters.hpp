@@ -2,11 +2,13 @@
 #ifndef KPROF_ATTRIBUTE_PARAMETERS_HPP
 #define KPROF_ATTRIBUTE_PARAMETERS_HPP
 
-// Turns what the recorder holds of an operator, its fields and the raw bytes of its parameters,
-// into the typed values of a profile. Values are copied as the machine has them, little-endian on
-// all that kprof supports. Pure.
+// Turns what the recorder holds of an operator, its fields, the raw bytes of its parameters and
+// what its formulas say, into the typed values of a profile. Values are copied as the machine has
+// them, little-endian on all that kprof supports. Pure.
 
 #include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/profile/field_kinds.hpp>
 #include <kprof/profile/parameters.hpp>
 #include <kprof/record/op_info.hpp>
 
@@ -18,19 +20,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-inline parameter_kind to_kind(field_kind kind) noexcept {
-  switch (kind) {
-    case field_kind::signed_integer: return parameter_kind::signed_integer;
-    case field_kind::unsigned_integer: return parameter_kind::unsigned_integer;
-    case field_kind::floating: return parameter_kind::floating;
-    case field_kind::boolean: return parameter_kind::boolean;
-    case field_kind::enumeration: return parameter_kind::enumeration;
-    case field_kind::string: return parameter_kind::text;
-    case field_kind::aggregate: return parameter_kind::aggregate;
-  }
-  return parameter_kind::none;
-}
 
 inline std::vector<operator_field> to_fields(const std::vector<field_info>& from) {
   std::vector<operator_field> out;
@@ -102,6 +91,19 @@ inline parameter_values pack_parameters(const op_info& op, const char* from) {
   out.packed.reserve(op.params_size);
   pack_fields(out.packed, op.fields, from);
   return out;
+}
+
+inline work_per_call to_work(const work& w) noexcept {
+  return {w.has_flops != 0,
+          w.has_bytes != 0,
+          w.valid != 0,
+          w.flops,
+          w.read,
+          w.written,
+          static_cast<dtype>(w.type),
+          static_cast<arithmetic_unit>(w.on),
+          static_cast<pass_kind>(w.pass),
+          w.threads};
 }
 
 inline operator_info to_operator(const op_info& from) {

@@ -131,6 +131,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     };
     n.shared.joined = n.shared.calls = sums.calls;
     n.shared.wall_ns = ns(sums.wall);
+    n.shared.elapsed_ns = ns(sums.elapsed);
     n.shared.busy_ns = ns(sums.busy);
     n.shared.longest_ns = ns(sums.longest);
     n.shared.min_ns = ns(sums.min_wall);

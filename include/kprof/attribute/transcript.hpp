@@ -82,13 +82,15 @@ class KPROF_DETAIL_LOCAL device_transcript {
   /// held it.
   void forget() noexcept { file_ = -1; }
 
-  [[gnu::cold]] void launch(recorder& threads, std::uint32_t thread, std::uint64_t when,
-                            const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
+  /// `began`: in CLOCK_REALTIME ns.
+  [[gnu::cold]] void launch(recorder& threads, const observed_call& call, std::uint64_t began,
                             launch_kind what, bool ignored) {
+    const std::uint32_t path = threads.capture_for_graph(0, false).path;
     const std::lock_guard lock(mutex_);
     if (!attempt([&] { write_path(threads, path); })) return end_with(ENOMEM);
-    put("launch %" PRIu32 " %" PRIu64 " ", thread, when);
-    for (std::uint32_t i = 0; i < count; ++i) put("%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
+    put("launch %" PRIu32 " %" PRIu64 " ", recorder::this_thread(), began);
+    for (std::uint32_t i = 0; i < call.count; ++i)
+      put("%s%" PRIu32, i == 0 ? "" : ",", call.ids[i]);
     if (ignored) put(" ignored");
     else put(" %" PRIu32, path);
     put(what == launch_kind::kernel     ? " kernel\n"
@@ -125,8 +127,13 @@ class KPROF_DETAIL_LOCAL device_transcript {
         d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
         d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
   }
-  [[gnu::cold]] void read(const activity& a) {
+  [[gnu::cold]] void read(const activity* some, std::size_t count) {
     const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < count; ++i) write(some[i]);
+  }
+
+ private:
+  void write(const activity& a) {
     switch (a.kind) {
       case activity_kind::kernel:
         write_work("kernel", a);
@@ -146,6 +153,7 @@ class KPROF_DETAIL_LOCAL device_transcript {
       case activity_kind::synchronization:
         put("sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
+      case activity_kind::event_record: break;
       case activity_kind::overhead:
         put("overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
@@ -153,7 +161,6 @@ class KPROF_DETAIL_LOCAL device_transcript {
     }
   }
 
- private:
   [[gnu::cold, gnu::format(printf, 2, 3)]] void put(const char* format, ...) {
     va_list values, again;
     va_start(values, format);

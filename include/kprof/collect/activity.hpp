@@ -12,21 +12,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
+enum class activity_kind : std::uint8_t {
+  kernel,
+  copy,
+  set,
+  synchronization,
+  event_record,
+  overhead,
+  odd
+};
 
-/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
+/// One thing a device did, or a host call that has to do with waiting for it. Times are
+/// CLOCK_REALTIME nanoseconds.
 struct activity {
   activity_kind kind = activity_kind::odd;
-  std::uint8_t direction = 0;  // of a copy: a copy_direction
-  std::uint8_t from = 0;       // of a copy: a memory_place
-  std::uint8_t to = 0;         // of a copy or a set: a memory_place
+  // of a copy: a copy_direction; of a synchronization: a waiting
+  std::uint8_t direction = 0;
+  std::uint8_t from = 0;  // of a copy: a memory_place
+  std::uint8_t to = 0;    // of a copy or a set: a memory_place
   std::uint32_t device = 0;
-  std::uint32_t stream = 0;
+  std::uint32_t stream = 0;   // of a synchronization: of_no_stream where it is about none
+  std::uint32_t context = 0;  // the collector's number; 0: not known
+  std::uint32_t event = 0;    // of a synchronization or an event_record: the event's number
   // of the call that launched it; all activities of a graph have the id of the graph's launch
   std::uint32_t correlation = 0;
   std::uint64_t start = 0;
@@ -40,8 +53,13 @@ struct activity {
   std::uint32_t dynamic_shared = 0;  // bytes a block
   std::uint32_t registers = 0;       // a thread
 
+  static constexpr std::uint32_t of_no_stream = ~std::uint32_t{0};
+
   bool timed() const noexcept { return start != 0 && end >= start; }
 };
+
+/// What a synchronization waits for.
+enum class waiting : std::uint8_t { unknown, event, stream_for_event, stream, context };
 
 /// A device as its driver describes it.
 struct device_description {
@@ -53,11 +71,33 @@ struct device_description {
   std::uint64_t memory_bytes_per_s = 0;
   std::uint64_t clock_hz = 0;
   std::uint64_t l2_bytes = 0;
+  std::uint8_t uuid[16] = {};
   const char* name = nullptr;
+};
+
+/// A function of the device's library that programs call.
+struct function_description {
+  std::string_view name;   // without a version
+  std::uint8_t kind = 0;   // a call_kind
+  std::uint8_t waits = 0;  // an awaited
+  bool blocks = false;     // it may return only once something else has happened
 };
 
 /// What a call launches.
 enum class launch_kind : std::uint8_t { kernel, transfer, graph };
+
+/// A call of the device's library that has ended. It may have several correlation ids: its own and
+/// those of the calls that it made.
+struct observed_call {
+  // set in `function` where calls of it block
+  static constexpr std::uint16_t blocks = 0x8000;
+
+  const std::uint32_t* ids;
+  std::uint32_t count;
+  std::uint64_t began;         // by device_listener::now
+  std::uint64_t ended;         // the same; where the function is not known, of no meaning
+  std::uint16_t function = 0;  // its number; 0: not known
+};
 
 /// What a collector could not pass on.
 enum class loss : std::uint8_t {
@@ -70,11 +110,13 @@ enum class loss : std::uint8_t {
 /// What a collector calls. The first group is called on the program's own threads, from within its
 /// CUDA calls; the second on the thread that reads records, one thread at a time.
 struct device_listener {
-  std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
-  /// A call that launches work and began at `when` has succeeded. It may have several correlation
-  /// ids: its own and those of the calls that it made.
-  void (*launched)(const std::uint32_t* correlations, std::uint32_t count, std::uint64_t when,
-                   launch_kind what) noexcept;
+  std::uint64_t (*now)() noexcept;  // a time stamp for observed_call
+  /// A call that launches work has succeeded.
+  void (*launched)(const observed_call& call, launch_kind what) noexcept;
+  /// Another call has ended, or one that launched nothing.
+  void (*called)(const observed_call& call) noexcept;
+  /// kprof itself has launched work, to measure a device: no part of the profile.
+  void (*launched_by_kprof)(const observed_call& call) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
@@ -91,11 +133,11 @@ struct device_listener {
 };
 
 /// A source of activities. The caller lets no two of these functions run at once, but for
-/// version(), notes() and memory().
+/// version(), notes(), memory() and function().
 struct collector_api {
-  /// Begins to collect, with `memory` bytes for records that have not been read. A failure is
-  /// final.
-  status (*start)(const device_listener& listener, std::size_t memory);
+  /// Begins to collect, with `memory` bytes for records that have not been read. `calls`: also
+  /// which functions the program calls, for how long. A failure is final.
+  status (*start)(const device_listener& listener, std::size_t memory, bool calls);
   /// Reads the records of all work launched so far, waiting for the devices. False where it could
   /// not wait, so that some may be missing.
   bool (*flush)();
@@ -105,6 +147,8 @@ struct collector_api {
   std::string (*version)();
   std::vector<std::string> (*notes)();  // what a report should say of the collector, a line each
   std::size_t (*memory)() noexcept;
+  function_description (*function)(std::uint16_t number) noexcept;
+  bool (*captures)() noexcept;  // a stream is being captured
 };
 
 }  // namespace detail

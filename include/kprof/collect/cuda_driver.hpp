@@ -12,11 +12,15 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
+
+/// As cuDriverGetVersion says: 13000; 0: nobody has asked it yet.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<int> driver_version{0};
 
 /// Whether this thread is in a call of the driver, which loads other libraries while it
 /// initialises: one of those may open the first scope, and cuInit would wait for itself.
@@ -48,6 +52,14 @@ inline status driver_refusal(int error, const char* name) {
   return {"the NVIDIA driver does not work" + said + "; run where nvidia-smi lists a GPU"};
 }
 
+/// Asks the driver, which is loaded, for its version. It need not be initialised.
+[[gnu::cold]] inline void ask_version(void* driver) noexcept {
+  int (*get_version)(int* version) = nullptr;
+  find(driver, "cuDriverGetVersion", get_version);
+  int version = 0;
+  if (get_version != nullptr && get_version(&version) == 0) driver_version = version;
+}
+
 /// Loads the driver and initialises it, as CUPTI would, unless it is just calling. It stays loaded.
 inline status initialize_driver() {
   if (driver_is_calling()) return {};
@@ -64,7 +76,7 @@ inline status initialize_driver() {
   if (initialize == nullptr)
     return {"libcuda.so.1 lacks cuInit: it is no NVIDIA driver; run where nvidia-smi lists a GPU"};
   const int error = initialize(0);
-  if (error == 0) return {};
+  if (error == 0) return ask_version(driver), status{};
   const char* name = nullptr;
   if (get_name != nullptr) static_cast<void>(get_name(error, &name));
   return driver_refusal(error, name);

@@ -46,13 +46,14 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   cupti_collector(const cupti_collector&) = delete;
   cupti_collector& operator=(const cupti_collector&) = delete;
 
-  /// Begins to collect, with buffers of `memory` bytes in all. A failure is final: further calls
+  /// Begins to collect, with buffers of `memory` bytes in all; `calls`: and which functions the
+  /// program calls. A failure is final: further calls
   /// return it again. Opens libraries, so the caller holds no lock that a static constructor might
   /// want.
-  status start(std::size_t memory) {
+  status start(std::size_t memory, bool calls) {
     if (collecting_ || ended_) return {};
     if (!failure_.ok()) return failure_;
-    if (!attempt([&] { failure_ = subscribe(memory); })) {
+    if (!attempt([&] { failure_ = subscribe(memory, calls); })) {
       if (client_.handle() != nullptr) end_subscription();
       return {out_of_memory};  // not final: there may be memory later
     }
@@ -119,14 +120,18 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }
+  bool captures() noexcept { return wait_.capturing().any(); }
+  function_description function(std::uint16_t number) const noexcept {
+    return callbacks_.function(number);
+  }
 
  private:
-  static constexpr std::uint32_t kinds[] = {cupti::kind_device,  cupti::kind_concurrent_kernel,
-                                            cupti::kind_memcpy,  cupti::kind_memcpy_peer,
-                                            cupti::kind_memset,  cupti::kind_synchronization,
-                                            cupti::kind_overhead};
+  static constexpr std::uint32_t kinds[] = {cupti::kind_device,   cupti::kind_concurrent_kernel,
+                                            cupti::kind_memcpy,   cupti::kind_memcpy_peer,
+                                            cupti::kind_memset,   cupti::kind_synchronization,
+                                            cupti::kind_overhead, cupti::kind_event};
 
-  status subscribe(std::size_t memory) {
+  status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
@@ -142,7 +147,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       return {refusal(r)};
     }
     listening_ = true;
-    status s = enable();
+    status s = enable(calls);
     if (!s) end_subscription();
     return s;
   }
@@ -150,12 +155,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     listening_ = false;
     not_ended_because_ = client_.unsubscribe();
   }
-  status enable() {
-    callbacks_.enable(client_.handle());
+  status enable(bool calls) {
+    callbacks_.enable(client_.handle(), calls);
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
+      if (kind == cupti::kind_event && !calls) continue;
       const cupti::result r = client_.enable(kind);
-      if (r == cupti::success || kind == cupti::kind_device ||
+      if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_event ||
           kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
         continue;
       for (const std::uint32_t enabled : kinds) {
@@ -281,8 +287,8 @@ KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collec
 /// This module's collector, as the session uses it.
 KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
   static constexpr collector_api table{
-      [](const device_listener& listener, std::size_t memory) {
-        return cupti_collector::get(&listener).start(memory);
+      [](const device_listener& listener, std::size_t memory, bool calls) {
+        return cupti_collector::get(&listener).start(memory, calls);
       },
       [] { return cupti_collector::get().flush(); },
       [] { return cupti_collector::get().stop(); },
@@ -291,6 +297,8 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [] { return cupti_collector::get().version(); },
       [] { return cupti_collector::get().notes(); },
       []() noexcept { return cupti_collector::get().memory(); },
+      [](std::uint16_t number) noexcept { return cupti_collector::get().function(number); },
+      []() noexcept { return cupti_collector::get().captures(); },
   };
   return table;
 }

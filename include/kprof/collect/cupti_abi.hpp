@@ -44,7 +44,7 @@ inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2
 // Activity kinds.
 inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4,
                                kind_runtime = 5, kind_device = 8, kind_concurrent_kernel = 10,
-                               kind_overhead = 17, kind_memcpy_peer = 22,
+                               kind_overhead = 17, kind_memcpy_peer = 22, kind_event = 36,
                                kind_external_correlation = 39, kind_synchronization = 38;
 
 inline constexpr std::uint32_t flush_forced = 1;
@@ -138,23 +138,28 @@ namespace graph_data {  // CUpti_GraphData
 inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
 }
 namespace kernel {  // CUpti_ActivityKernel5 and later
-inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, stream = 48,
-                             grid = 52, block = 64, static_shared = 76, dynamic_shared = 80,
-                             correlation = 92, name = 104, graph_node = 144;
+inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, context = 44,
+                             stream = 48, grid = 52, block = 64, static_shared = 76,
+                             dynamic_shared = 80, correlation = 92, name = 104, graph_node = 144;
 }
 namespace memcpy_record {  // CUpti_ActivityMemcpy4 and later
 inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24,
-                             device = 32, stream = 40, correlation = 44, graph_node = 64;
+                             device = 32, context = 36, stream = 40, correlation = 44,
+                             graph_node = 64;
 }
 namespace memcpy_peer {  // CUpti_ActivityMemcpyPtoP3 and later; up to `stream` as memcpy_record
 inline constexpr std::size_t correlation = 60, graph_node = 72;
 }
 namespace memset_record {  // CUpti_ActivityMemset3 and later
-inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, stream = 40,
-                             correlation = 44, place = 50, graph_node = 64;
+inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, context = 36,
+                             stream = 40, correlation = 44, place = 50, graph_node = 64;
 }
 namespace synchronization {  // CUpti_ActivitySynchronization and later
-inline constexpr std::size_t start = 8, end = 16, correlation = 24;
+inline constexpr std::size_t type = 4, start = 8, end = 16, correlation = 24, context = 28,
+                             stream = 32, event = 36;
+}
+namespace event {  // CUpti_ActivityCudaEvent and later
+inline constexpr std::size_t correlation = 4, context = 8, stream = 12, event = 16;
 }
 namespace overhead {  // CUpti_ActivityOverhead and later
 inline constexpr std::size_t start = 24, end = 32;
@@ -162,7 +167,7 @@ inline constexpr std::size_t start = 24, end = 32;
 namespace device {  // CUpti_ActivityDevice4 and later
 inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, l2_bytes = 28, clock_khz = 36,
                              multiprocessors = 44, compute_major = 104, compute_minor = 108,
-                             id = 112, name = 136;
+                             id = 112, uuid = 120, name = 136;
 }
 
 }  // namespace detail::cupti

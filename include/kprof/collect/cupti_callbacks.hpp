@@ -29,8 +29,9 @@ class callback_handler {
                    record_reader& reader)
       : listener_(listener), f_(f), wait_(wait), reader_(reader) {}
 
-  /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter.
-  void enable(subscriber who) {
+  /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter. `timed`: also for
+  /// calls of which only the time matters, and the listener is told the times.
+  void enable(subscriber who, bool timed = false) {
     // Once: callbacks of an earlier subscription may still be under way, and look there.
     if (!calls_are_known_) {
       runtime_.fill(f_, runtime_api);
@@ -38,15 +39,28 @@ class callback_handler {
       calls_are_known_ = true;
     }
     ++round_;
+    timed_ = timed;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
           module_unload_starting, graph_node_created, graph_node_destroy_starting,
           graph_node_cloned, graph_node_updated})
       static_cast<void>(f_.enable_callback(1, who, resource, id));
-    runtime_.each(
-        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
-    driver_.each(
-        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, driver_api, id)); });
+    for (const bool also : {false, true}) {
+      if (also && !timed) break;
+      const auto on = [&](const call_table& calls, std::uint32_t domain) {
+        calls.each(
+            [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, domain, id)); },
+            also);
+      };
+      on(runtime_, runtime_api);
+      on(driver_, driver_api);
+    }
+  }
+  /// `number`: as in observed_call.
+  function_description function(std::uint16_t number) const noexcept {
+    const call_table& calls = (number & driver_bit) != 0 ? driver_ : runtime_;
+    const char* const name = calls[number & (driver_bit - 1)].name;
+    return name == nullptr ? function_description{} : describe_function(name);
   }
   const call_table& runtime_calls() const noexcept { return runtime_; }
   const call_table& driver_calls() const noexcept { return driver_; }
@@ -64,7 +78,8 @@ class callback_handler {
   }
 
  private:
-  void api_call(call what, const void* data) noexcept {
+  void api_call(const call_table::known_call& of, const void* data) noexcept {
+    const call what = of.what;
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
     const bool enters = field<std::uint32_t>(data, callback_data::site) == api_enter;
@@ -76,7 +91,8 @@ class callback_handler {
       case call::launch_transfer:
       case call::launch_graph:
         if (enters) begin_launch(s, what, data);
-        if (leaves(s.launching) && result_of(data) == 0) launched(s);
+        if (leaves(s.launching))
+          launched(s, timed_ ? of.function : std::uint16_t{0}, result_of(data));
         break;
       case call::begin_capture:
         if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
@@ -90,6 +106,14 @@ class callback_handler {
         if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
         break;
       case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case call::timed:
+        // A call that launches makes such calls too: they are part of it.
+        if (s.launching != 0 || calls_are_own) return;
+        if (enters) begin_timed(s, data);
+        if (leaves(s.timing))
+          listener_.called(
+              {s.timed_ids, s.timed_count, s.timed_since, listener_.now(), of.function});
+        break;
       case call::other: break;
     }
   }
@@ -107,9 +131,25 @@ class callback_handler {
     const bool is_known = context == nullptr || wait_.add(context);
     s.context = is_known ? context : nullptr;  // else the next launch tries again
   }
-  void launched(const call_state& s) noexcept {
+  void begin_timed(call_state& s, const void* data) noexcept {
+    const auto id = field<std::uint32_t>(data, callback_data::correlation);
+    if (s.timing == 0) s.timed_count = 0, s.timed_since = listener_.now();
+    if (s.timed_count < 2 && id != 0) s.timed_ids[s.timed_count++] = id;
+  }
+  /// `function`: 0 where no times are wanted.
+  void launched(const call_state& s, std::uint16_t function, int error) noexcept {
+    if (work_is_own) {
+      if (error == 0) listener_.launched_by_kprof({s.ids, s.count, s.when, s.when});
+      return reader_.help_if_behind();
+    }
+    const observed_call call{s.ids, s.count, s.when, function == 0 ? s.when : listener_.now(),
+                             function};
+    if (error != 0 || s.captured) {
+      if (function != 0) listener_.called(call);
+      if (error != 0) return;
+    }
     if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
-    if (!s.captured) listener_.launched(s.ids, s.count, s.when, s.what);
+    if (!s.captured) listener_.launched(call, s.what);
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -133,8 +173,8 @@ class callback_handler {
       case stream_destroy_starting:
         return wait_.capturing().destroyed(field<void*>(data, resource_data::stream));
       case module_unload_starting: modules_were_unloaded_ = true; return;
-      case module_loaded:
-        if (modules_were_unloaded_) modules_were_reloaded_ = true;
+      case module_loaded:  // a name that kprof's own kernels get is shown to nobody
+        if (modules_were_unloaded_ && !work_is_own) modules_were_reloaded_ = true;
         return;
       default: graph_event(id, field<const void*>(data, resource_data::descriptor));
     }
@@ -174,6 +214,7 @@ class callback_handler {
   record_reader& reader_;
   call_table runtime_, driver_;
   bool calls_are_known_ = false;
+  std::atomic<bool> timed_{false};       // times of calls are wanted
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   std::atomic<bool> graphs_were_launched_{false};

@@ -2,8 +2,9 @@
 #ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
 #define KPROF_COLLECT_CUPTI_CALLS_HPP
 
-// Which CUDA calls matter to attribution, and which of them this thread is in. Calls are classified
-// by the names that CUPTI gives them, not by number: a new CUDA version brings new launch calls.
+// Which CUDA calls matter, to attribution or for the time they take, and which of them this thread
+// is in. Calls are classified by the names that CUPTI gives them, not by number: a new CUDA version
+// brings new launch calls.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
@@ -26,7 +27,11 @@ enum class call : std::uint8_t {
   end_capture,
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
+  timed,         // nothing of these; how long it takes is worth knowing
 };
+
+// Numbers of functions: CUPTI's, with these.
+inline constexpr std::uint32_t driver_bit = 0x4000, blocks_bit = observed_call::blocks;
 
 /// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000",
 /// "cuMemcpyHtoDAsync_v2".
@@ -46,31 +51,88 @@ inline call classify(std::string_view name) noexcept {
   return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
 }
 
+/// Without the version that the runtime's functions have: "cudaLaunchKernel_v7000".
+inline std::string_view without_version(std::string_view name) noexcept {
+  const std::size_t at = name.rfind("_v");
+  return at != std::string_view::npos && name.size() - at >= 6 ? name.substr(0, at) : name;
+}
+
+/// What a function does for the program, by its name. kprof does not ask for calls of a function
+/// that does nothing of interest: programs make a hundred times as many as launches.
+inline function_description describe_function(std::string_view versioned) noexcept {
+  const std::string_view name = without_version(versioned);
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  enum : std::uint8_t { other, launch, copy, set, synchronize, allocate, free, record, wait };
+  enum : std::uint8_t { nothing, device, stream, event };
+  const bool waits = !has("Async");
+  if (has("Graph")) return {name, has("GraphLaunch") ? launch : other, nothing, false};
+  if (has("StreamWaitEvent")) return {name, wait, nothing, false};
+  if (has("EventRecord")) return {name, record, nothing, false};
+  if (has("Synchronize"))
+    return {name, synchronize, has("Stream") ? stream : has("Event") ? event : device, true};
+  if (has("Memcpy")) return {name, copy, waits ? stream : nothing, waits};
+  if (has("Memset")) return {name, set, nothing, false};
+  if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("MemCreate") ||
+      has("HostRegister"))
+    return {name, allocate, nothing, waits};
+  if (has("Free") || has("MemRelease") || has("HostUnregister"))
+    return {name, free, waits ? device : nothing, waits};
+  return {name, has("Launch") ? launch : other, nothing, false};
+}
+/// Whether the function is called for what it does, of those that describe_function() knows as
+/// `other`.
+inline bool is_worth_timing(std::string_view name) noexcept {
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  return describe_function(name).kind != 0 || has("ModuleLoad") || has("LibraryLoad") ||
+         has("LinkComplete") || has("StreamCreate") || has("StreamDestroy") || has("EventCreate") ||
+         has("EventDestroy") || has("PrefetchAsync");
+}
+
 /// The calls of one domain, by their number.
 class call_table {
  public:
   /// Asks CUPTI for the names of all calls of the domain.
   void fill(const functions& f, std::uint32_t domain) {
-    calls_.assign(1, call::other);
+    calls_.assign(1, {});
     const char* name = nullptr;
     while (calls_.size() < 8192 &&
            f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) ==
                success &&
            name != nullptr)
-      calls_.push_back(classify(name));
+      add(domain, name);
   }
-  call operator[](std::uint32_t id) const noexcept {
-    return id < calls_.size() ? calls_[id] : call::other;
+  /// What is known of a function.
+  struct known_call {
+    const char* name = nullptr;  // CUPTI's, which stays in memory
+    call what = call::other;
+    std::uint16_t function = 0;  // as in observed_call
+  };
+  known_call operator[](std::uint32_t id) const noexcept {
+    return id < calls_.size() ? calls_[id] : known_call{};
   }
-  /// Calls visit(id) for those that matter.
+  /// Calls visit(id) for those that matter to attribution; `timed`: for the others that matter.
   template <class Visit>
-  void each(Visit visit) const {
+  void each(Visit visit, bool timed = false) const {
     for (std::size_t i = 0; i < calls_.size(); ++i)
-      if (calls_[i] != call::other) visit(static_cast<std::uint32_t>(i));
+      if (calls_[i].what != call::other && (calls_[i].what == call::timed) == timed)
+        visit(static_cast<std::uint32_t>(i));
   }
 
  private:
-  std::vector<call> calls_;
+  void add(std::uint32_t domain, const char* name) {
+    known_call k{name, classify(name)};
+    if (k.what == call::other && is_worth_timing(name)) k.what = call::timed;
+    const auto number = static_cast<std::uint32_t>(calls_.size());
+    k.function = static_cast<std::uint16_t>(number | (domain == driver_api ? driver_bit : 0U) |
+                                            (describe_function(name).blocks ? blocks_bit : 0U));
+    calls_.push_back(k);
+  }
+
+  std::vector<known_call> calls_;  // 8192 at the most
 };
 
 /// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and the
@@ -89,6 +151,11 @@ struct call_state {
   bool captured = false;          // the launch became a node of a graph
   const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
+  // Of the outermost call that is timed and launches nothing.
+  std::uint32_t timing = 0;  // depth
+  std::uint32_t timed_count = 0;
+  std::uint32_t timed_ids[2] = {};
+  std::uint64_t timed_since = 0;
 
   /// Forgets calls that began in an earlier round of collecting: their ends were not seen.
   void enter_round(std::uint32_t now) noexcept {
@@ -106,6 +173,10 @@ struct call_state {
 };
 
 KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
+/// Whether the calls that this thread makes are kprof's own.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool calls_are_own = false;
+/// Whether the work that this thread launches is kprof's own, which measures the device.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool work_is_own = false;
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END

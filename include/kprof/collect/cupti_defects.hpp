@@ -48,8 +48,9 @@ inline std::vector<std::string> known_defects(std::uint32_t version, const risky
         "Update 1 or later (KPROF_CUPTI), or record once in a process");
   if (version < names_are_right && use.reloaded_modules)
     out.emplace_back(
-        "the program unloaded device code and loaded some again, after which this CUPTI may give "
-        "kernels the names of earlier ones: use CUPTI of CUDA 13.4 Update 1 or later "
+        "device code was unloaded, by the program or with ceilings=measure, and some loaded again, "
+        "after which this CUPTI may give kernels the names of earlier ones: use CUPTI of CUDA 13.4 "
+        "Update 1 or later "
         "(KPROF_CUPTI)");
   return out;
 }

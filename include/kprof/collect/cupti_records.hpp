@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 
 KPROF_DETAIL_BEGIN
@@ -39,6 +40,7 @@ inline void read_kernel(const void* r, activity& out) noexcept {
   out.end = field<std::uint64_t>(r, kernel::end);
   out.device = field<std::uint32_t>(r, kernel::device);
   out.stream = field<std::uint32_t>(r, kernel::stream);
+  out.context = field<std::uint32_t>(r, kernel::context);
   for (std::size_t i = 0; i < 3; ++i) {
     out.grid[i] = field<std::uint32_t>(r, kernel::grid + 4 * i);
     out.block[i] = field<std::uint32_t>(r, kernel::block + 4 * i);
@@ -61,6 +63,7 @@ inline void read_memcpy(const void* r, activity& out, std::size_t correlation,
   out.end = field<std::uint64_t>(r, memcpy_record::end);
   out.device = field<std::uint32_t>(r, memcpy_record::device);
   out.stream = field<std::uint32_t>(r, memcpy_record::stream);
+  out.context = field<std::uint32_t>(r, memcpy_record::context);
   out.correlation = field<std::uint32_t>(r, correlation);
   out.graph_node = field<std::uint64_t>(r, graph_node);
 }
@@ -73,8 +76,30 @@ inline void read_memset(const void* r, activity& out) noexcept {
   out.end = field<std::uint64_t>(r, memset_record::end);
   out.device = field<std::uint32_t>(r, memset_record::device);
   out.stream = field<std::uint32_t>(r, memset_record::stream);
+  out.context = field<std::uint32_t>(r, memset_record::context);
   out.correlation = field<std::uint32_t>(r, memset_record::correlation);
   out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
+}
+
+/// CUPTI writes ~0 for an event or a stream that a synchronization is not about.
+inline void read_synchronization(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::synchronization;
+  const auto type = field<std::uint32_t>(r, synchronization::type);
+  out.direction = static_cast<std::uint8_t>(type <= 4 ? type : 0);
+  out.start = field<std::uint64_t>(r, synchronization::start);
+  out.end = field<std::uint64_t>(r, synchronization::end);
+  out.correlation = field<std::uint32_t>(r, synchronization::correlation);
+  out.context = field<std::uint32_t>(r, synchronization::context);
+  out.stream = field<std::uint32_t>(r, synchronization::stream);
+  const auto event = field<std::uint32_t>(r, synchronization::event);
+  out.event = event == ~std::uint32_t{0} ? 0 : event;
+}
+inline void read_event(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::event_record;
+  out.correlation = field<std::uint32_t>(r, event::correlation);
+  out.context = field<std::uint32_t>(r, event::context);
+  out.stream = field<std::uint32_t>(r, event::stream);
+  out.event = field<std::uint32_t>(r, event::event);
 }
 
 /// Whether the record is an activity; a record of a kind that was not asked for, and is not known,
@@ -91,11 +116,8 @@ inline bool read(const void* r, activity& out) noexcept {
       read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node);
       return true;
     case kind_memset: read_memset(r, out); return true;
-    case kind_synchronization:
-      out.kind = activity_kind::synchronization;
-      out.start = field<std::uint64_t>(r, synchronization::start);
-      out.end = field<std::uint64_t>(r, synchronization::end);
-      return true;
+    case kind_synchronization: read_synchronization(r, out); return true;
+    case kind_event: read_event(r, out); return true;
     case kind_overhead:
       out.kind = activity_kind::overhead;
       out.start = field<std::uint64_t>(r, overhead::start);
@@ -119,6 +141,7 @@ inline device_description read_device(const void* r) noexcept {
   out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
   out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
   out.l2_bytes = field<std::uint32_t>(r, device::l2_bytes);
+  std::memcpy(out.uuid, static_cast<const char*>(r) + device::uuid, sizeof out.uuid);
   out.name = field<const char*>(r, device::name);
   return out;
 }

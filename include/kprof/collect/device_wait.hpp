@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/capturing_streams.hpp>
+#include <kprof/collect/cupti_calls.hpp>
 #include <kprof/collect/lock_within.hpp>
 #include <kprof/collect/own_thread.hpp>
 #include <kprof/write/attempt.hpp>
@@ -66,6 +67,7 @@ class device_wait {
   bool for_all_devices() {
     const std::lock_guard lock(waiting_);
     if (capturing_.any()) return false;
+    const own_calls mark;
     void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (driver == nullptr) return false;
     const bool all = for_contexts(driver);
@@ -99,6 +101,14 @@ class device_wait {
   }
 
  private:
+  /// The program has made none of these calls.
+  struct own_calls {
+    own_calls() noexcept { calls_are_own = true; }
+    ~own_calls() { calls_are_own = false; }
+    own_calls(const own_calls&) = delete;
+    own_calls& operator=(const own_calls&) = delete;
+  };
+
   template <class Function>
   static Function function(void* library, const char* name) noexcept {
     void* const found = dlsym(library, name);

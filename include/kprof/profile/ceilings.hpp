@@ -59,9 +59,15 @@ struct gpu_arithmetic_ceiling {
   double sparse_operations = 0;  ///< with 2 of 4 operands zero; 0: there is no such form
   double clock_hz = 0;           ///< lower than the device's for the tensor cores of some cards
   std::string source;            ///< "vendor", "measured", "derived", "statement" or "by hand"
+  /// What a kernel of kprof's reached on this device, with dense operands; 0: it was not measured.
+  /// That is `operations` too, unless the unit does more with instructions that the kernel does not
+  /// have, as the tensor cores of compute 9.0 to 11.0.
+  double measured_operations = 0;
+  double table_operations = 0;  ///< `operations` by the table, where they are measured; else 0
 };
 
-/// What a GPU reaches at most by its table. What is not known is left out.
+/// What a GPU reaches at most by its table, and what kprof measured of it where it was asked to.
+/// What is not known is left out.
 struct gpu_ceilings {
   std::string device;  ///< its name
   std::vector<gpu_arithmetic_ceiling> arithmetic;
@@ -69,6 +75,12 @@ struct gpu_ceilings {
   double l2_bytes = 0;             ///< a second; 0: not known
   double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
   std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
+  std::string measured;            ///< when kprof measured: "2026-11-23"; empty: never
+  double measured_clock_hz = 0;    ///< of the multiprocessors, while they computed with f32
+  double table_memory_bytes = 0;   ///< `memory_bytes` by the table, where they are measured; else 0
+  double table_l2_bytes = 0;       ///< the same of `l2_bytes`
+  double to_device_bytes = 0;      ///< a second, copied from pinned memory of the host; measured
+  double from_device_bytes = 0;    ///< a second, copied to pinned memory of the host; measured
 
   /// Null where it is not known.
   const gpu_arithmetic_ceiling* find(dtype type, arithmetic_unit on,

@@ -7,6 +7,7 @@
 // nanoseconds by the device's own clock readings.
 
 #include <kprof/build_options.hpp>
+#include <kprof/profile/device_timeline.hpp>
 
 #include <cstdint>
 #include <string>
@@ -69,7 +70,7 @@ struct device_work {
 /// A device, as CUPTI describes it.
 struct device_info {
   std::uint32_t id = 0;    ///< CUDA's ordinal
-  bool described = false;  ///< false: no description came; the next eight are unknown then
+  bool described = false;  ///< false: no description came; the next nine are unknown then
   std::string name;
   std::uint32_t compute_major = 0;
   std::uint32_t compute_minor = 0;
@@ -78,6 +79,7 @@ struct device_info {
   std::uint64_t memory_bytes_per_s = 0;  ///< theoretical peak
   std::uint64_t clock_hz = 0;            ///< highest core clock
   std::uint64_t l2_bytes = 0;            ///< of the L2 cache; 0: not known, a file lacks it
+  std::string uuid;    ///< 32 hexadecimal digits, as in nvidia-smi -L; empty: not known
   double busy_ns = 0;  ///< while at least one kernel, copy or memset ran: the union of their times
   double sum_ns = 0;   ///< their times, summed
   /// False: records came too far out of order, and busy_ns is at least this.
@@ -127,6 +129,9 @@ struct device_profile {
   std::vector<device_info> devices;
   std::vector<std::string> kernels;  ///< names as the compiler mangled them
   std::vector<device_work> work;
+  std::vector<std::string> functions;  ///< of CUDA's libraries, that the program called
+  std::vector<host_call_sum> calls;    ///< of them
+  device_timeline timeline;
   device_completeness complete;
   double collecting_ns = 0;  ///< host time spent reading and attributing records
 };
