@@ -28,6 +28,7 @@ struct branch_sum {
   double on_device = 0;                 // of calls with work on a device
   double calls_on_device = 0;           // that have a number
   bool any = false;                     // calls with a number
+  bool at_most = false;                 // of a part of it
   absence why = absence::none;          // of calls whose number is not known
   absence none = absence::no_operator;  // why there is no number, where there is none
 
@@ -37,6 +38,7 @@ struct branch_sum {
     on_device += below.on_device;
     calls_on_device += below.calls_on_device;
     any = any || below.any;
+    at_most = at_most || below.at_most;
     why = std::max(why, below.why);
     // An operator without a formula says more than that there is no operator.
     if (none == absence::no_operator) none = below.none;
@@ -81,6 +83,7 @@ class branch_work {
         const call_roof& roof = roofs_.of(i);
         close(i, roof.why == absence::none && !roof.is_impossible, roof.ideal_ns(),
               roof.is_impossible ? absence::impossible : roof.why, ideal[i]);
+        if (covers_[i]) ideal[i].at_most = ideal[i].any && roof.at_most;
       }
       if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none) {
         flops[parent].add(flops[i]);
@@ -105,7 +108,7 @@ class branch_work {
   /// The least time that the work takes over the time that it took.
   figure roof(std::uint32_t row, double host_ns) const noexcept {
     const figure per_s = rate(rows_[row], rows_[row].ideal, host_ns);  // nanoseconds a second
-    return {per_s.value * 1e-9, per_s.why};
+    return {per_s.value * 1e-9, per_s.why, rows_[row].ideal.at_most};
   }
 
  private:

@@ -9,9 +9,13 @@
 #include <kprof/profile/ceilings.hpp>
 
 #include <algorithm>
+#include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Why no ceilings are known where somebody wanted it so.
+inline constexpr std::string_view ceilings_turned_off = "they are turned off (ceilings=off)";
 
 /// The highest rate of so many threads; 0: not known.
 inline double rate_of(const rate_ceiling& r, double threads, double all_threads) noexcept {

@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -120,21 +121,20 @@ class ceilings_reader {
       }
     }
     found.type = type_of(name);
-    const bool is_memory =
-        tensor == name.npos && (name == "memory" || name == "l2" || name == "shared");
-    if (found.type == dtype::unknown && !is_memory) return false;
+    const gpu_number* number = tensor == name.npos ? gpu_numbers : std::end(gpu_numbers);
+    while (number != std::end(gpu_numbers) && name != number->key) ++number;
+    const bool is_number = number != std::end(gpu_numbers);
+    if (found.type == dtype::unknown && !is_number) return false;
     if (out_.value.gpus.empty()) {
       complain("stands before a line that names the device: gpu = NAME");
       return true;
     }
     gpu_ceilings& gpu = out_.value.gpus.back();
-    if (!is_memory) {
+    if (is_number) {
+      read_one(number->is_clock ? ceiling_unit::hertz : ceiling_unit::bytes_per_s, gpu.*number->to);
+    } else {
       read_one(ceiling_unit::operations, found.operations);
       if (found.operations > 0) gpu.arithmetic.push_back(found);
-    } else {
-      read_one(ceiling_unit::bytes_per_s, name == "memory" ? gpu.memory_bytes
-                                          : name == "l2"   ? gpu.l2_bytes
-                                                           : gpu.shared_bytes);
     }
     return true;
   }

@@ -97,6 +97,19 @@ namespace detail {
                      [&](const operator_info& op) { return has_field(op, path); });
 }
 
+/// What is wrong with asking for rows by step; empty: nothing.
+[[gnu::cold]] inline std::string no_steps(const profile& p, const grouping& by) {
+  if (!p.stepping.shares.empty()) return {};
+  const std::string text = "by=" + printable(by.text(), 60) + ": ";
+  if (p.stepping.threads.empty())
+    return text +
+           "no steps were recorded; write KPROF_STEP(); where one ends, or name the region that is "
+           "a step: KPROF=step=REGION (a field of that name is field:step)";
+  return text +
+         "the timeline holds no whole step; two must have ended, and with more `memory` the "
+         "timeline is longer";
+}
+
 }  // namespace detail
 
 /// Looks up what a grouping names. A run without operators has nothing to complain of.
@@ -106,9 +119,14 @@ namespace detail {
   checked_grouping out{grouping::nothing(), {}};
   bool left_out = false;
   for (const detail::group_part& part : by.keys()) {
-    const bool known = part.kind != group_key::field || p.operators.empty() ||
-                       detail::any_has_field(p, part.field);
-    if (known)
+    std::string lacks_steps = part.kind == group_key::step && !p.operators.empty()
+                                  ? detail::no_steps(p, by)
+                                  : std::string{};
+    const bool known =
+        lacks_steps.empty() && (part.kind != group_key::field || p.operators.empty() ||
+                                detail::any_has_field(p, part.field));
+    if (!lacks_steps.empty()) out.complaints.push_back(std::move(lacks_steps));
+    else if (known)
       out.value = out.value + (part.kind == group_key::field ? grouping::field(part.field)
                                                              : grouping(part.kind));
     else out.complaints.push_back(detail::no_such_field(p, "by=" + by.text(), part.field, true));

@@ -24,25 +24,30 @@ enum class absence : std::uint8_t {
   not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
+  not_by_step,      ///< what single steps did of it was not recorded
   untimed,          ///< CUPTI gave no time for some of the work on the device
   lost,             ///< kprof had no memory to note some launches of work on the device
   dropped,          ///< records of work on the device were dropped
   several_kernels,  ///< a formula's value is shared by several kernels
   zero_bytes,       ///< a division by the bytes of calls that move none
   merged,           ///< kprof had no memory to keep the calls' parameters
-  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,     ///< bytes() is not declared
-  no_type,      ///< the operator does not say the type that it computes with
-  no_ceiling,   ///< the highest rate of the machine is not known
-  impossible,   ///< a rate is above all that the machine can reach
-  no_flops,     ///< flops() is not declared
-  no_operator,  ///< there is no operator whose formula would say
+  invalid,   ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,  ///< bytes() is not declared
+  no_type,   ///< the operator does not say the type that it computes with
+  no_other_machine,  ///< nobody asked for another machine
+  other_ceiling,     ///< the highest rate of that other machine is not known
+  no_ceiling,        ///< the highest rate of the machine is not known
+  impossible,        ///< a rate is above all that the machine can reach
+  no_flops,          ///< flops() is not declared
+  no_tile,           ///< the kernel's name has no tile, or its operator is no product of matrices
+  no_operator,       ///< there is no operator whose formula would say
 };
 
 /// A number, or why there is none.
 struct figure {
   double value = 0;
   absence why = absence::none;
+  bool at_most = false;  ///< the number is this or less
   constexpr bool known() const noexcept { return why == absence::none; }
 };
 
@@ -60,10 +65,12 @@ inline const char* explain(absence why) noexcept {
     case absence::not_all_records:
       return "not all records of the work on the device have come: it had not ended, or could not "
              "be waited for";
+    case absence::not_by_step: return "not recorded for single steps";
     case absence::untimed: return "CUPTI gave no time for work on the device";
     case absence::lost: return "launches could not be noted, for want of memory";
     case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_tile: return "no tile in the kernel's name, or no product of matrices";
     case absence::no_operator: return "outside any operator";
     case absence::too_short: return "no call was long enough for its CPU time to be known";
     case absence::no_cpu_time: return "the system does not tell the CPU time of threads";
@@ -74,6 +81,8 @@ inline const char* explain(absence why) noexcept {
     case absence::no_bytes: return "no bytes() declared";
     case absence::no_flops: return "no flops() declared";
     case absence::no_type: return "the operator does not say what type it computes with";
+    case absence::no_other_machine: return "no other machine was named (machine=)";
+    case absence::other_ceiling: return "the other machine's highest rate for it is not known";
     case absence::no_ceiling: return "this machine's highest rate is not known";
     case absence::impossible: return "faster than this machine can be";
     case absence::none: break;

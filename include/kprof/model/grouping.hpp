@@ -30,6 +30,7 @@ enum class group_key : std::uint8_t {
   thread,      ///< the thread that it ran on
   call_site,   ///< file and line of the guard
   field,       ///< the value of one field
+  step,        ///< the program's step that it ran in
 };
 
 namespace detail {
@@ -40,13 +41,21 @@ struct group_part {
   std::string field{};  ///< its path, where the key is one
 };
 
-/// As in `by=`, in the order of group_key.
+/// As in `by=`, in the order of group_key; `step` stands where a field would.
 inline constexpr std::string_view group_key_words[] = {
-    "op", "parameters", "pass", "dtype", "region", "layer", "thread", "call_site"};
+    "op", "parameters", "pass", "dtype", "region", "layer", "thread", "call_site", "step"};
+
+/// The key of a word, by its place.
+constexpr group_key key_at(std::size_t place) noexcept {
+  const auto key = static_cast<group_key>(place);
+  return key == group_key::field ? group_key::step : key;
+}
 
 /// The word of a key, without the field's name.
 constexpr std::string_view word_of(group_key key) noexcept {
-  return key == group_key::field ? "field" : group_key_words[static_cast<std::size_t>(key)];
+  if (key == group_key::field) return "field";
+  if (key == group_key::step) key = group_key::field;
+  return group_key_words[static_cast<std::size_t>(key)];
 }
 
 inline constexpr std::string_view field_prefix = "field:";
@@ -89,15 +98,15 @@ inline group_part part_of(std::string_view word) {
     return {group_key::field, std::string{word.substr(field_prefix.size())}};
   if (word == "operator") return {group_key::op};
   for (std::size_t i = 0; i < std::size(group_key_words); ++i)
-    if (word == group_key_words[i]) return {static_cast<group_key>(i)};
+    if (word == group_key_words[i]) return {key_at(i)};
   return {group_key::field, std::string{word}};
 }
 
 /// How a key is written.
 inline std::string text_of(const group_part& part) {
   if (part.kind != group_key::field) return std::string{word_of(part.kind)};
-  const bool plain = part_of(part.field).kind == group_key::field && part.field != "step" &&
-                     !part.field.starts_with(field_prefix);
+  const bool plain =
+      part_of(part.field).kind == group_key::field && !part.field.starts_with(field_prefix);
   return plain ? part.field : std::string{field_prefix} + part.field;
 }
 
@@ -124,9 +133,6 @@ void each_word(std::string_view text, Each each) {
   const std::string help = "; choose from " + group_words() +
                            ", or name a field, as in M, shape[0] or epilogue.scale; + joins keys";
   if (word.empty()) return "a key is missing" + help;
-  if (word == "step")
-    return "steps are not recorded: open a region for each step and group by region or layer (a "
-           "field of that name is field:step)";
   const group_part part = part_of(word);
   if (part.kind != group_key::field || is_field_path(part.field)) return {};
   return '"' + printable(word, 60) + "\" is neither a key nor the name of a field" + help;
@@ -152,6 +158,7 @@ class grouping {
   static constexpr group_key layer = group_key::layer;
   static constexpr group_key thread = group_key::thread;
   static constexpr group_key call_site = group_key::call_site;
+  static constexpr group_key step = group_key::step;
 
   /// By parameters.
   grouping() : text_(detail::word_of(group_key::parameters)) {}
@@ -179,6 +186,15 @@ class grouping {
   grouping folding(std::vector<std::string> fields) const {
     grouping by = *this;
     by.folded_ = std::move(fields);
+    return by;
+  }
+
+  /// The same without one key.
+  grouping without(group_key key) const {
+    grouping by = nothing();
+    for (const detail::group_part& part : keys())
+      if (part.kind != key) by.add(detail::text_of(part));
+    by.folded_ = folded_;
     return by;
   }
 

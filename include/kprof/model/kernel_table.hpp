@@ -19,6 +19,7 @@
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/tensor_core.hpp>
+#include <kprof/model/tiles.hpp>
 #include <kprof/model/verdict.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/profile/occupancy.hpp>
@@ -91,6 +92,7 @@ struct kernel_row {
   tensor_use tensor_core = tensor_use::unknown;
   /// How near it is to the roof of its device, where FLOPs or bytes are known.
   roof_verdict verdict;
+  kernel_tiles tiles;  ///< of a product of matrices, where the kernel's name says their size
   /// By its launch configuration; of several not known.
   kernel_occupancy occupancy{.unknown = "there is no run"};
 };
@@ -223,7 +225,12 @@ class kernel_summing {
         });
     std::vector<kernel_row> table;
     table.reserve(order.size());
-    for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
+    for (const std::uint32_t i : order) {
+      table.push_back(sums_[i].finish(all));
+      kernel_row& row = table.back();
+      if (row.node != scope_node::none && row.variants == 1 && !row.parameters_merged)
+        row.tiles = detail::tiles_of(p_, p_.nodes[row.node], row.kernel);
+    }
     make_keys_differ(table);
     return table;
   }

@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/figure.hpp>
+#include <kprof/model/metric.hpp>
 #include <kprof/model/operator_row.hpp>
 
 #include <cstddef>
@@ -16,45 +17,7 @@
 
 KPROF_DETAIL_BEGIN
 
-/// What a number counts. Printed numbers are `scale` times those of the row.
-struct metric_unit {
-  const char* name;  ///< empty: a plain count
-  double scale = 1;
-};
-
-/// What the numbers of several rows of a table make together.
-enum class additivity : std::uint8_t {
-  sum,
-  overlapping_sum,  ///< their sum, in which rows nested in one another count the same work twice
-  minimum,
-  maximum,
-  ratio,  ///< a ratio of two sums, which have to be added up apart
-  none,   ///< nothing: a quantile
-};
-
-/// One number of a row.
-struct metric {
-  const char* id;     ///< as in report_options::columns; the same in every version
-  const char* label;  ///< header of a table for people
-  metric_unit unit;
-  additivity adds;
-  bool of_device;  ///< only where the run has work on a device
-  figure (*of)(const operator_row& row);
-  const char* meaning;
-  const char* device_meaning = "";  ///< where it is another in a run with work on a device
-
-  /// What it means in a run with or without work on a device.
-  constexpr const char* meaning_in(bool device) const noexcept {
-    return device && *device_meaning != '\0' ? device_meaning : meaning;
-  }
-};
-
 namespace detail {
-
-namespace units {
-inline constexpr metric_unit one{""}, share{""}, nanoseconds{"ns"}, flop{"FLOP"}, byte{"B"},
-    giga_flop_per_s{"GFLOP/s", 1e-9}, giga_byte_per_s{"GB/s", 1e-9}, flop_per_byte{"FLOP/B"};
-}  // namespace units
 
 template <auto Member>
 figure metric_value(const operator_row& row) {
@@ -64,6 +27,11 @@ figure metric_value(const operator_row& row) {
 }
 inline figure all_calls(const operator_row& row) {
   return {static_cast<double>(row.calls + row.replays)};
+}
+/// Of what is not recorded for single steps.
+template <auto Member>
+figure beyond_steps(const operator_row& row) {
+  return row.of_step ? figure{0, absence::not_by_step} : metric_value<Member>(row);
 }
 template <auto Member>
 figure verdict_value(const operator_row& row) {
@@ -92,14 +60,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::replays>,
+     .of = &detail::beyond_steps<&operator_row::replays>,
      .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
     {.id = "open",
      .label = "open",
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = false,
-     .of = &detail::metric_value<&operator_row::open>,
+     .of = &detail::beyond_steps<&operator_row::open>,
      .meaning =
          "calls that had not finished, and how long they had run; they are in no other column"},
     {.id = "open_time",
@@ -107,14 +75,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = false,
-     .of = &detail::metric_value<&operator_row::open_ns>,
+     .of = &detail::beyond_steps<&operator_row::open_ns>,
      .meaning = "how long the calls that had not finished had run, summed"},
     {.id = "device",
      .label = "device",
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_ns>,
+     .of = &detail::beyond_steps<&operator_row::device_ns>,
      .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
                 "less that of the operators inside them; what ran at the same time counts each"},
     {.id = "device_share",
@@ -122,14 +90,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::share,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_share>,
+     .of = &detail::beyond_steps<&operator_row::device_share>,
      .meaning = "device / time of all kernels, copies and memsets"},
     {.id = "device_total",
      .label = "dev total",
      .unit = detail::units::nanoseconds,
      .adds = additivity::overlapping_sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_total_ns>,
+     .of = &detail::beyond_steps<&operator_row::device_total_ns>,
      .meaning = "device with that of the operators inside; a call inside another call of the same "
                 "row is not counted again"},
     {.id = "kernels",
@@ -137,14 +105,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::kernels>,
+     .of = &detail::beyond_steps<&operator_row::kernels>,
      .meaning = "kernels that the calls launched, less those of the operators inside them"},
     {.id = "copies",
      .label = "copies",
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::copies>,
+     .of = &detail::beyond_steps<&operator_row::copies>,
      .meaning = "copies and memsets, the same"},
     {.id = "gap",
      .label = "gap",
@@ -154,6 +122,14 @@ inline constexpr metric metrics[] = {
      .of = &detail::metric_value<&operator_row::gap_ns>,
      .meaning = "mean time from a launch until its work began on the device: long where the device "
                 "is behind, short where it waits for the host"},
+    {.id = "waited",
+     .label = "waited",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::beyond_steps<&operator_row::waited_ns>,
+     .meaning = "host time, of self, in calls of CUDA's libraries that block: that wait for a "
+                "device, copy at once or allocate"},
     {.id = "self",
      .label = "self",
      .unit = detail::units::nanoseconds,
@@ -179,7 +155,7 @@ inline constexpr metric metrics[] = {
      .of_device = false,
      .of = &detail::total_time,
      .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
-                "of the same row is not counted again",
+                "of the same row, and overlap of calls that threads share, count once",
      .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
                        "another call of the same row is not counted again"},
     {.id = "cpu",
@@ -299,8 +275,8 @@ inline constexpr metric metrics[] = {
      .adds = additivity::sum,
      .of_device = false,
      .of = &detail::metric_value<&operator_row::waiting_ns>,
-     .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
-                "less the time in the parts, summed: what threads lost by coming late or waiting"},
+     .meaning = "of calls that threads share: total x parts, less the time in the parts: what "
+                "threads lost by coming late or waiting"},
     {.id = "roof",
      .label = "roof",
      .unit = detail::units::share,

@@ -140,6 +140,11 @@ inline std::uint64_t timed_calls(const scope_node& n) noexcept {
 inline double calls_ns(const scope_node& n) noexcept {
   return not_negative(is_part(n) ? n.shared.wall_ns : n.total_ns);
 }
+/// The same with calls of the node that overlap counted once, as far as that is known.
+inline double elapsed_ns(const scope_node& n) noexcept {
+  const double ns = is_part(n) ? n.shared.elapsed_ns : -1;
+  return ns >= 0 && ns < calls_ns(n) ? ns : calls_ns(n);
+}
 /// Whether the node's open scopes stand for open calls, and not for further parts of them.
 inline bool opens_calls(const scope_node& n) noexcept { return !is_part(n) || n.shared.part == 0; }
 

@@ -229,7 +229,7 @@ class group_numbers {
              : kind == group_key::region ? here.region
                                          : here.layer;
     }
-    if (at.op == scope_node::none) return 0;
+    if (at.op == scope_node::none || kind == group_key::step) return 0;  // see step_rows.hpp
     const scope_node& n = p_.nodes[at.op];
     if (kind == group_key::op) return names_.of(n.name);
     if (kind == group_key::call_site && n.file.empty()) return 0;

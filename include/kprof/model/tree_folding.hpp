@@ -2,12 +2,14 @@
 #ifndef KPROF_MODEL_TREE_FOLDING_HPP
 #define KPROF_MODEL_TREE_FOLDING_HPP
 
-// Folds regions of the call tree that stand beside each other and differ in a number only, as
-// `layer 0` to `layer 5` do, into one row. Included by tables.hpp and by the outputs. Pure; linear
+// Folds scopes of the call tree that stand beside each other and differ in a number only into one
+// row: regions, as `layer 0` to `layer 5`, and where it is asked for calls of an operator, as those
+// that a growing cache has. Included by tables.hpp and by the outputs. Pure; linear
 // in the rows of the tree, sorting aside.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/figure.hpp>
+#include <kprof/model/numbered_text.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/text_range.hpp>
@@ -20,7 +22,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,42 +44,14 @@ struct folded_row {
 
 namespace detail {
 
-/// A text cut into its numbers and what is around them.
-struct numbered_text {
-  std::vector<std::string_view> between;  // one more than the numbers
-  std::vector<std::uint64_t> numbers;
-
-  explicit numbered_text(std::string_view text) {
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at < text.size();) {
-      std::size_t end = at;
-      std::uint64_t value = 0;
-      while (end < text.size() && is_digit(text[end]))
-        value = value * 10 + static_cast<std::uint64_t>(text[end++] - '0');
-      if (end == at) {
-        ++at;
-      } else if (end - at > 18) {  // no number that anybody counts with
-        at = end;
-      } else {
-        between.push_back(text.substr(begin, at - begin));
-        numbers.push_back(value);
-        begin = at = end;
-      }
-    }
-    between.push_back(text.substr(begin));
-  }
-
-  void hash(key_hash& out) const {
-    out.add(between.size());
-    for (const std::string_view text : between) out.add(text);
-  }
-};
-
 class tree_folding {
  public:
-  tree_folding(const std::vector<tree_row>& tree, tree_order order)
-      : tree_(tree), order_(order), children_(tree.size()), shapes_(tree.size()) {
+  tree_folding(const std::vector<tree_row>& tree, tree_order order, std::size_t least_calls)
+      : tree_(tree),
+        order_(order),
+        least_calls_(least_calls),
+        children_(tree.size()),
+        shapes_(tree.size()) {
     std::vector<std::uint32_t> top;
     for (std::uint32_t i = 0; i < tree.size(); ++i)
       (tree[i].parent < i ? children_[tree[i].parent] : top).push_back(i);
@@ -161,6 +134,7 @@ class tree_folding {
         by_shape[shapes_[siblings[i].rows[0]]].push_back(i);
     for (const auto& [shape, of_shape] : by_shape)
       if (of_shape.size() > 1) fold(siblings, of_shape);
+    if (least_calls_ > 1) fold_operators(siblings);
     std::vector<row_set> left;
     for (row_set& set : siblings)
       if (!set.rows.empty()) left.push_back(std::move(set));
@@ -175,6 +149,35 @@ class tree_folding {
         });
     for (std::size_t i = order.size(); i-- > 0;)
       todo_.emplace_back(std::move(left[order[i]]), parent);
+  }
+
+  /// Folds operators that differ in one number of their parameters.
+  void fold_operators(std::vector<row_set>& siblings) const {
+    std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
+    for (std::size_t i = 0; i < siblings.size(); ++i)
+      if (!siblings[i].rows.empty() && has_one_set_of_parameters(siblings[i]))
+        by_shape[shapes_[siblings[i].rows[0]]].push_back(i);
+    for (const auto& [shape, of_shape] : by_shape) {
+      if (of_shape.size() < least_calls_) continue;
+      std::vector<std::vector<std::uint64_t>> numbers;
+      for (const std::size_t i : of_shape)
+        numbers.push_back(numbered_text(tree_[siblings[i].rows[0]].parameters).numbers);
+      const std::vector<std::size_t> first = alike_but_for_one(numbers, least_calls_);
+      for (std::size_t i = 0; i < first.size(); ++i)
+        if (first[i] != i) move_rows(siblings[of_shape[first[i]]], siblings[of_shape[i]]);
+    }
+  }
+  bool has_one_set_of_parameters(const row_set& set) const {
+    return tree_[set.rows[0]].kind == scope_kind::op &&
+           std::all_of(set.rows.begin(), set.rows.end(), [&](std::uint32_t row) {
+             return tree_[row].parameters == tree_[set.rows[0]].parameters;
+           });
+  }
+
+  static void move_rows(row_set& into, row_set& from) {
+    into.rows.insert(into.rows.end(), from.rows.begin(), from.rows.end());
+    into.siblings += from.siblings;
+    from.rows.clear();
   }
 
   bool has_one_name(const row_set& set) const {
@@ -197,11 +200,7 @@ class tree_folding {
     for (std::size_t i = 0; i < of_shape.size(); ++i) {
       numbers[i][differs] = 0;
       const auto [known, is_new] = first.try_emplace(std::move(numbers[i]), of_shape[i]);
-      if (is_new) continue;
-      row_set &into = siblings[known->second], &from = siblings[of_shape[i]];
-      into.rows.insert(into.rows.end(), from.rows.begin(), from.rows.end());
-      into.siblings += from.siblings;
-      from.rows.clear();
+      if (!is_new) move_rows(siblings[known->second], siblings[of_shape[i]]);
     }
   }
 
@@ -241,6 +240,9 @@ class tree_folding {
     sum.bytes = bytes.value;
     sum.flops_per_s = flops.rate();
     sum.roof = roof.rate();
+    sum.cpu = sum.measured_ns > 0
+                  ? ratio({sum.measured_ns - sum.off_cpu_ns}, sum.measured_ns, absence::no_time)
+                  : out.row.cpu;
     sum.bytes_per_s = bytes.rate();
     std::sort(keys.begin(), keys.end());
     key_hash hash;
@@ -256,11 +258,14 @@ class tree_folding {
     sum.calls += row.calls;
     sum.timed_calls += row.timed_calls;
     sum.calls_ns += row.calls_ns;
+    sum.elapsed_ns += row.elapsed_ns;
     sum.replays += row.replays;
     sum.open += row.open;
     sum.open_ns += row.open_ns;
     sum.total_ns += row.total_ns;
     sum.self_ns += row.self_ns;
+    sum.measured_ns += row.measured_ns;
+    sum.off_cpu_ns += row.off_cpu_ns;
     sum.largest_ns += row.largest_ns;
     sum.total_share += row.total_share;
     sum.self_share += row.self_share;
@@ -313,6 +318,7 @@ class tree_folding {
 
   const std::vector<tree_row>& tree_;
   tree_order order_;
+  std::size_t least_calls_;
   std::vector<std::vector<std::uint32_t>> children_;  // in the order of the tree
   std::vector<std::uint64_t> shapes_;
   std::vector<std::pair<row_set, std::uint32_t>> todo_;
@@ -323,12 +329,14 @@ class tree_folding {
 /// The call tree with siblings folded that differ in a number only and whose branches have the same
 /// shape: regions of the same names up to numbers, over the same operators with the same parameters
 /// up to numbers. Where names differ in several numbers, the last one is folded. A parent comes
-/// before its children. By tree_order::run the tree must have that order.
+/// before its children. By tree_order::run the tree must have that order. `least_calls`: operators
+/// of which at least so many differ in one number of their parameters are folded too; 0: none is.
 ///     for (const kprof::folded_row& f : kprof::fold_siblings(kprof::call_tree(run)))
 ///       use(f.row.name, f.siblings, f.least_ns, f.most_ns);
 inline std::vector<folded_row> fold_siblings(const std::vector<tree_row>& tree,
-                                             tree_order order = tree_order::time) {
-  return detail::tree_folding(tree, order).finish();
+                                             tree_order order = tree_order::time,
+                                             std::size_t least_calls = 0) {
+  return detail::tree_folding(tree, order, least_calls).finish();
 }
 
 KPROF_DETAIL_END

@@ -10,6 +10,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/off_cpu.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/tree_order.hpp>
@@ -56,12 +57,16 @@ struct tree_row {
   /// Of `calls`, those whose durations are known, and these summed.
   std::uint64_t timed_calls = 0;
   double calls_ns = 0;
-  double self_ns = 0;  ///< of the scope alone: regions in an operator keep their own
+  double elapsed_ns = 0;  ///< the same, with calls that overlap counted once
+  double self_ns = 0;     ///< of the scope alone: regions in an operator keep their own
   /// The largest total, that of open calls included, of the row and all rows below it.
   double largest_ns = 0;
   double total_share = 0;  ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
-  double device_ns = 0;        ///< work on the devices that was launched in the scope alone
+  double measured_ns = 0;  ///< of total_ns, the scopes whose CPU time is known
+  double off_cpu_ns = 0;   ///< of that, the time on no CPU, at least
+  figure cpu{};          ///< 1 - off_cpu_ns / measured_ns: the share of the time on a CPU, at most
+  double device_ns = 0;  ///< work on the devices that was launched in the scope alone
   double device_total_ns = 0;  ///< in the scope and in all below it
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
   figure flops{}, bytes{};
@@ -95,10 +100,10 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
   }
 }
 
-/// The durations of all calls of the row: those that are not known are as the others, on average.
+/// The time of all calls of the row: those that are not known are as the others, on average.
 inline double all_calls_ns(const tree_row& row) noexcept {
-  if (row.timed_calls == row.calls || row.timed_calls == 0) return row.calls_ns;
-  return row.calls_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
+  if (row.timed_calls == row.calls || row.timed_calls == 0) return row.elapsed_ns;
+  return row.elapsed_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
 }
 
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
@@ -143,17 +148,22 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.calls += finished_calls(n);
     row.timed_calls += timed_calls(n);
     row.calls_ns += calls_ns(n);
+    row.elapsed_ns += elapsed_ns(n);
     row.replays += n.replays;
     row.open += opens_calls(n) ? n.open : 0;
     row.open_ns += opens_calls(n) ? not_negative(n.open_ns) : 0;
     row.total_ns += not_negative(n.total_ns);
     row.self_ns += not_negative(n.self_ns);
+    row.measured_ns += not_negative(n.measured_ns);
+    row.off_cpu_ns += not_negative(n.off_cpu_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
   work.sum_up();
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
+    rows[i].cpu = cpu_share(rows[i].measured_ns, rows[i].off_cpu_ns,
+                            rows[i].timed_calls > 0 ? absence::none : absence::no_calls, p.clock);
     rows[i].roof = work.roof(i, all_calls_ns(rows[i]));
     rows[i].flops_per_s = work.flops_per_s(i, all_calls_ns(rows[i]));
     rows[i].bytes_per_s = work.bytes_per_s(i, all_calls_ns(rows[i]));

@@ -2,7 +2,7 @@
 #ifndef KPROF_MODEL_VARIANT_SUM_HPP
 #define KPROF_MODEL_VARIANT_SUM_HPP
 
-// What the formulas say of one set of parameters of a row. Included by operator_row.hpp. Pure.
+// What the formulas say of one set of parameters of a row. Included by row_sum.hpp. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/node_walk.hpp>

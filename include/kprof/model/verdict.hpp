@@ -19,7 +19,8 @@ KPROF_DETAIL_BEGIN
 /// The work of a row held against the ceilings of its machine.
 struct roof_verdict {
   /// The least time that the work takes over the time that it took, from 0 to 1; above 1 only where
-  /// `bound` is impossible.
+  /// `bound` is impossible. At most that where a ceiling was disturbed when it was measured; then
+  /// lost_ns is at least what it says, and `bound` is known far below the roof alone.
   figure roof{0, absence::no_ceiling};
   figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
   figure lost_ns{0, absence::no_ceiling};   ///< the time above it
@@ -37,8 +38,10 @@ struct verdict_facts {
   bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
 };
 
+inline constexpr double near_roof = 0.8;
+
 [[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
-  constexpr double near_roof = 0.8, far_below = 0.6, apart = 0.1;
+  constexpr double far_below = 0.6, apart = 0.1;
   roof_verdict out;
   const absence why =
       std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
@@ -50,6 +53,7 @@ struct verdict_facts {
     return out;
   }
   out.roof = {roofs.ideal_ns / row.time_ns};
+  out.roof.at_most = roofs.at_most_ns > 0.01 * roofs.ideal_ns;
   out.ideal_ns = {roofs.ideal_ns};
   if (out.roof.value > over_the_roof) {
     out.bound = bound_by::impossible;
@@ -59,6 +63,8 @@ struct verdict_facts {
   out.roof.value = std::min(out.roof.value, 1.0);
   out.ideal_ns.value = std::min(out.ideal_ns.value, row.time_ns);
   out.lost_ns = {row.time_ns - out.ideal_ns.value};
+  // A ceiling that may be higher says no more than that the row is far below it.
+  if (out.roof.at_most && out.roof.value >= far_below) return out;
   const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
   if (of_cache) out.bound = bound_by::cache;
   else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;

@@ -49,28 +49,66 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
   return added;
 }
 
+/// What is said of a GPU in one number: "gpu.memory".
+struct gpu_number {
+  std::string_view key;
+  double gpu_ceilings::*to;
+  bool is_clock = false;
+};
+inline constexpr gpu_number gpu_numbers[] = {{"memory", &gpu_ceilings::memory_bytes},
+                                             {"l2", &gpu_ceilings::l2_bytes},
+                                             {"shared", &gpu_ceilings::shared_bytes},
+                                             {"to_device", &gpu_ceilings::to_device_bytes},
+                                             {"from_device", &gpu_ceilings::from_device_bytes},
+                                             {"clock", &gpu_ceilings::measured_clock_hz, true}};
+
+/// "118.1", six digits at most, behind a word.
+[[gnu::cold]] inline void put_number(std::string& out, const char* word, double number) {
+  char text[40];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
+  out.append(word).append(text, static_cast<std::size_t>(end - text));
+}
+
+/// What read_ceilings() reads back to six digits: the ceilings of a GPU, behind lines of `head`.
+[[gnu::cold]] inline std::string write_gpu_ceilings(const gpu_ceilings& gpu, std::string head) {
+  std::string& out = head;
+  out.append("gpu = ").append(one_line(gpu.device)).append("\n");
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
+    if (!is_rate(a.operations)) continue;
+    out.append("gpu.").append(dtype_name(a.type));
+    if (a.on == arithmetic_unit::tensor_core) out += ".tensor";
+    if (a.sums != dtype::unknown) out.append(".").append(dtype_name(a.sums));
+    put_number(out, " = ", a.operations / 1e9);
+    out += " GFLOP/s\n";
+  }
+  for (const gpu_number& n : gpu_numbers) {
+    if (!is_rate(gpu.*n.to)) continue;
+    out.append("gpu.").append(n.key);
+    put_number(out, " = ", gpu.*n.to / 1e9);
+    out += n.is_clock ? " GHz\n" : " GB/s\n";
+  }
+  for (const std::string& note : gpu.notes)
+    out.append("note = ").append(one_line(note)).append("\n");
+  return head;
+}
+
 /// What read_ceilings() reads back to six digits: the processors' ceilings, and before them the
 /// lines of `head`, each with its end.
 [[gnu::cold]] inline std::string write_ceilings(const cpu_ceilings& cpu, std::string head) {
   std::string& out = head;
-  const auto put = [&out](const char* word, double number) {
-    char text[40];
-    const auto [end, error] =
-        std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
-    out.append(word).append(text, static_cast<std::size_t>(end - text));
-  };
   const auto put_rates = [&](const std::string& key, const rate_ceiling& rate, const char* unit) {
     if (!is_rate(rate.one_thread) && !is_rate(rate.all_threads)) return;
     out.append(key).append(rate.is_lower_bound ? " = >=" : " =");
     for (const double r : {rate.one_thread, rate.all_threads})
-      if (is_rate(r)) put(" ", r / 1e9);
+      if (is_rate(r)) put_number(out, " ", r / 1e9);
       else out += " -";
     out.append(unit);
   };
   if (!cpu.model.empty()) out.append("processor = ").append(one_line(cpu.model)).append("\n");
   if (cpu.threads != 0) out.append("threads = ").append(std::to_string(cpu.threads)).append("\n");
   if (is_rate(cpu.clock_hz)) {
-    put("clock = ", cpu.clock_hz / 1e9);
+    put_number(out, "clock = ", cpu.clock_hz / 1e9);
     out += " GHz\n";
   }
   for (const arithmetic_ceiling& a : cpu.arithmetic) {
@@ -104,6 +142,22 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
     to.is_lower_bound = from.is_lower_bound;
 }
 
+/// Whether nothing of `old` is left when `from` is put over it.
+[[gnu::cold]] inline bool gives_all_of(const cpu_ceilings& from, const cpu_ceilings& old) {
+  const auto gives = [](const rate_ceiling& a, const rate_ceiling& b) {
+    return (is_rate(a.one_thread) || !is_rate(b.one_thread)) &&
+           (is_rate(a.all_threads) || !is_rate(b.all_threads));
+  };
+  cpu_ceilings by_name = from;  // entry_of() adds what is not there
+  for (const arithmetic_ceiling& a : old.arithmetic)
+    if (!gives(entry_of(by_name, a.type).operations, a.operations)) return false;
+  for (const memory_ceiling& m : old.memory) {
+    const memory_ceiling& given = entry_of(by_name, m.level);
+    if (!gives(given.read, m.read) || !gives(given.triad, m.triad)) return false;
+  }
+  return true;
+}
+
 /// Each ceiling that `from` has replaces that of `to`.
 [[gnu::cold]] inline void put_over(cpu_ceilings& to, const cpu_ceilings& from) {
   if (is_rate(from.clock_hz)) to.clock_hz = from.clock_hz;
@@ -128,14 +182,15 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
         continue;
       if (old.operations > 0) old.sparse_operations *= a.operations / old.operations;
       old.operations = a.operations;
+      old.table_operations = 0;
       old.clock_hz = a.clock_hz;
       old.source = a.source;
       is_known = true;
     }
     if (!is_known) to.arithmetic.push_back(a);
   }
-  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes;
-  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes;
+  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes, to.table_memory_bytes = 0;
+  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes, to.table_l2_bytes = 0;
   if (is_rate(from.shared_bytes)) to.shared_bytes = from.shared_bytes;
 }
 

@@ -10,6 +10,7 @@
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/sentence.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/timeline/time_summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/printable.hpp>
@@ -26,7 +27,8 @@
 KPROF_DETAIL_BEGIN
 
 /// Which advice is wanted, as in the option `advice`: "off" for none, "all" for however much and
-/// however small, "-G9" without that of a rule. Empty or "on": the five largest.
+/// however small, "-G9" without that of a rule, "prove" also what is small and can be tried out.
+/// Empty or "on": the five largest.
 using advice_words = std::vector<std::string>;
 
 namespace detail {
@@ -57,12 +59,12 @@ inline bool switches_off(std::string_view word, const advice_rule& rule) noexcep
 /// Whether the option `advice` may have these words.
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status check_advice(const advice_words& words) {
   for (const std::string& word : words) {
-    bool known = word == "on" || word == "off" || word == "all";
+    bool known = word == "on" || word == "off" || word == "all" || word == "prove";
     for (std::size_t i = 0; !known && rule_number(i) != nullptr; ++i)
       known = switches_off(word, *rule_number(i));
     if (known) continue;
     std::string text = "unknown advice \"" + printable(word, 100);
-    text += "\"; choose from: on, off, all; or switch rules off, joined by +:";
+    text += "\"; choose from: on, off, all, prove; or switch rules off, joined by +:";
     for (std::size_t i = 0; rule_number(i) != nullptr; ++i)
       text.append(" -").append(rule_number(i)->id);
     return {std::move(text)};
@@ -73,11 +75,17 @@ inline bool switches_off(std::string_view word, const advice_rule& rule) noexcep
 /// Asks one rule after the other, and keeps what is worth telling.
 class advising {
  public:
-  advising(const profile& p, const advice_words& words)
-      : facts_(facts_of(p)),
+  /// `times`: of the profile; null where they are not known yet.
+  advising(const profile& p, const advice_words& words, const time_summary* times)
+      : own_times_(times == nullptr ? time_summary_of(p) : time_summary{}),
+        facts_(facts_of(p)),
         all_(has_word(words, "all")),
+        prove_(has_word(words, "prove")),
         host_(has_all_scopes(p)),
         device_(has_device_work(p) && has_all_records(p)) {
+    facts_.tries = prove_;
+    facts_.device_times = times == nullptr ? &own_times_ : times;
+    if (facts_.device_times->devices.empty()) facts_.device_times = nullptr;
     for (std::uint32_t i = 0;; ++i) {
       const advice_rule* const rule = rule_number(i);
       if (rule == nullptr) break;
@@ -99,7 +107,7 @@ class advising {
       std::size_t same = all_ ? of.size() : 0;
       while (same < of.size() && notes_[of[same]].rule != notes_[i].rule) ++same;
       if (same < of.size()) ++others[same];
-      else if (all_ || of.size() < most) of.push_back(i), others.push_back(0);
+      else if (is_wanted(found_[i]) || of.size() < most) of.push_back(i), others.push_back(0);
     }
     for (std::size_t k = 0; k < of.size(); ++k) {
       advice& a = found_[of[k]];
@@ -133,7 +141,8 @@ class advising {
       note n{rule.about, rule.cause, number, i, 0, 0};
       advice a;
       if (!may_speak(n, a)) continue;
-      const double least = all_ && rule.least_share <= least_gain ? 0 : rule.least_share;
+      const double least =
+          (all_ || prove_) && rule.least_share <= least_gain ? 0 : rule.least_share;
       if (rule.about != advice_about::run &&
           (!(a.time_ns > 0) || a.time_ns < least * facts_.window_ns))
         continue;
@@ -142,7 +151,7 @@ class advising {
       if (!std::isfinite(a.gain_ns)) a.gain_ns = -1;
       a.gain_ns = std::min({a.gain_ns, a.time_ns, facts_.window_ns});
       a.share = a.gain_ns > 0 ? share_of(a.gain_ns, facts_.window_ns) : 0;
-      if (a.gain_ns == 0 || (is_small(a) && !all_)) continue;
+      if (a.gain_ns == 0 || (is_small(a) && !is_wanted(a))) continue;
       found_.push_back(std::move(a));
       notes_.push_back(n);
     }
@@ -182,6 +191,9 @@ class advising {
 
   static bool is_small(const advice& a) noexcept { return a.gain_ns >= 0 && a.share < least_gain; }
 
+  /// However little it saves.
+  bool is_wanted(const advice& a) const noexcept { return all_ || (prove_ && !a.trials.empty()); }
+
   /// What saves most comes first, and behind it what nobody can say that of.
   bool ranks(std::uint32_t i, std::uint32_t k) const noexcept {
     const advice &a = found_[i], &b = found_[k];
@@ -218,8 +230,9 @@ class advising {
     return n.about == advice_about::run ? "The run" : name_of(facts_, n.number);
   }
 
+  time_summary own_times_;
   advice_facts facts_;
-  bool all_, host_, device_;
+  bool all_, prove_, host_, device_;
   std::vector<advice> found_;
   std::vector<note> notes_;  // of each
 };
@@ -230,11 +243,12 @@ class advising {
 /// the run or more; then, if there is room, those of which nobody can say how much they save. A
 /// rule speaks once, of what saves most, and says of how much else it holds; with "all" of each.
 /// Nothing about what is not wholly known, or is above every roof. The order is the same each time.
+/// `times`: time_summary_of() the profile, for those who have it; else it is worked out.
 ///     for (const kprof::advice& a : kprof::advise(kprof::snapshot())) use(a.where, a.gain_ns);
-[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(const profile& p,
-                                                                   const advice_words& words = {}) {
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(
+    const profile& p, const advice_words& words = {}, const time_summary* times = nullptr) {
   if (p.nodes.empty() || detail::has_word(words, "off")) return {};
-  return detail::advising(p, words).take();
+  return detail::advising(p, words, times).take();
 }
 
 KPROF_DETAIL_END

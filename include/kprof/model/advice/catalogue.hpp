@@ -9,9 +9,11 @@
 #include <kprof/model/advice/copies.hpp>
 #include <kprof/model/advice/host.hpp>
 #include <kprof/model/advice/kernels.hpp>
+#include <kprof/model/advice/overlap.hpp>
 #include <kprof/model/advice/rows.hpp>
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/shapes.hpp>
+#include <kprof/model/advice/timeline.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -21,6 +23,8 @@ using enum advice_about;
 using cause = advice_cause;
 
 inline constexpr advice_rule catalogue[] = {
+    {"G1", run, cause::run, 0, &launch_bound},
+    {"G2", run, cause::run, 0, &neighbours},
     {"G3", kernels, cause::work, 0.01, &small_grid},
     {"G4", kernels, cause::work, 0.01, &tail},
     {"G5", kernels, cause::work, 0.01, &odd_block},
@@ -40,21 +44,32 @@ inline constexpr advice_rule catalogue[] = {
     {"G19", kernels, cause::work, 0.01, &layout_kernels},
     {"G20", rows, cause::work, 0.02, &unfused},
     {"C1", copies, cause::work, 0.01, &pageable},
+    {"C2", run, cause::run, 0, &blocking_copies},
     {"C3", copies, cause::work, 0.01, &small_copies},
+    {"C4", run, cause::run, 0, &exposed_copies},
+    {"C5", run, cause::run, 0, &there_and_back},
     {"C7", copies, cause::work, 0.01, &clearing},
+    {"S1", run, cause::run, 0, &waits_for_device},
     {"S2", run, cause::run, 0, &idle_device},
+    {"S3", run, cause::run, 0, &waits_for_input},
+    {"S4", run, cause::run, 0, &communication},
+    {"S5", run, cause::run, 0, &poor_overlap},
+    {"S6", run, cause::run, 0, &allocation},
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
     {"S8", calls, cause::spread, 0.05, &uneven_calls},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
+    {"H3", calls, cause::denormals, 0.01, &denormal_numbers},
     {"H4", rows, cause::work, 0.01, &reference_code},
     {"H5", run, cause::run, 0, &reorders},
     {"H6", rows, cause::work, 0.03, &colliding_rows},
     {"H8", rows, cause::work, 0.1, &doubles},
     {"H9", calls, cause::guard, 0.01, &guard_too_fine},
     {"H10", calls, cause::threads, 0.01, &uneven_parts},
+    {"H11", rows, cause::work, 0.01, &few_channels},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
+    {"R3", run, cause::run, 0, &many_rows},
 };
 
 /// What docs/advice.md says of a rule. No program has it in its code.
@@ -63,6 +78,15 @@ struct explanation {
 };
 
 inline constexpr explanation explanations[] = {
+    {"G1", "kernels are shorter than the host takes to launch them",
+     "the device waits for launches that come within 100 us of one another, 10 % of the stretch or "
+     "more, and kernels are on average shorter than the time between these launches",
+     "such waiting - 1 us a launch", "HTA, host wait and short kernels"},
+    {"G2", "kernels that only move data follow one another",
+     "3 or more of one stream in one scope, each the one kernel of a call that is bound by memory; "
+     "3 % of the stretch",
+     "(their bytes - what the first reads and the last writes) / bandwidth",
+     "PyTorch Performance Tuning Guide"},
     {"G3", "a kernel has fewer blocks than the GPU has multiprocessors",
      "grid < multiprocessors, and nothing else ran meanwhile", "T (SMs - grid) / SMs",
      "Nsight Compute, LaunchConfiguration"},
@@ -102,7 +126,7 @@ inline constexpr explanation explanations[] = {
      "sum of T (1 - least time in 16 bits / least time in f32)", "PyTorch's profiler plug-in"},
     {"G16", "f64 on a GPU that has few units for it", "f32 rate >= 32 f64 rate, T >= 3 %",
      "T (1 - 2 f64 rate / f32 rate)", "Nsight Compute, roofline"},
-    {"G17", "an operator moves its bytes about as fast as memory can",
+    {"G17", "an operator moves its bytes about as fast as memory can, for its threads",
      "bound by memory at 80 % or more, T >= 5 %", "not stated", "Nsight Compute"},
     {"G18", "an operator on the GPU that ought to be bound by memory is far from its roof",
      "below 60 %, bytes of a call >= 4 L2 caches, T >= 3 %", "T - least time",
@@ -117,12 +141,41 @@ inline constexpr explanation explanations[] = {
     {"C1", "copies from or to pageable memory", "64 KiB or more each, T >= 1 %",
      "T (1 - rate / rate of the run's pinned copies, else 12 GB/s)",
      "Nsight Systems, CUDA Best Practices Guide"},
+    {"C2", "the device idles while copies hold the host",
+     "copies and memsets that block take 3 % of the stretch, but copies of 64 KiB or less to the "
+     "device",
+     "idle time in them", "Nsight Systems, cuda_memcpy_sync"},
     {"C3", "many small copies", "100 or more, below 64 KiB each",
      "(n - 1) (mean time - bytes / rate of pinned copies)", "CUDA Best Practices Guide"},
+    {"C4", "copies run beside no kernel", "5 % of the stretch, without what C5 speaks about",
+     "that time", "HTA, exposed memory time"},
+    {"C5", "data goes to the host and straight back",
+     "in one call of an operator, the copy behind one to the host has as many bytes and goes to "
+     "the "
+     "device; 1 % of the stretch",
+     "both copies", "PyTorch, pattern ExtraCUDACopy"},
     {"C7", "memory is cleared at length", "2 % of the device's time", "T",
      "PyTorch's profiler patterns"},
-    {"S2", "the device is idle", "busy for less than 50 % of the run", "not stated",
+    {"S1", "the device idles since the host had waited for it",
+     "idle from the return of a call that waits to the next start, 3 % of the stretch", "that time",
+     "Nsight Systems, cuda_api_sync; HTA"},
+    {"S2", "the device is idle",
+     "busy for less than 50 % of the run, and G1, S1, S3, S6 and C2 know no reason", "not stated",
      "Nsight Systems, gpu_time_util"},
+    {"S3", "the device waits for the data of a step",
+     "idle while the launching thread is in a scope named input, data, loader, load_batch or the "
+     "like, "
+     "5 % of the stretch",
+     "that time", "PyTorch's profiler plug-in"},
+    {"S4", "communication runs beside no computation", "more than 10 % of the stretch", "that time",
+     "PyTorch's profiler plug-in"},
+    {"S5", "little of the communication runs beside computation",
+     "less than half of it, 5 % of the stretch are exposed, and S4 is silent",
+     "exposed time (1 - share beside computation)", "HTA, overlap"},
+    {"S6", "memory of the device is allocated while it could work",
+     "idle while the launching thread allocates or frees, not by functions ...Async, behind the "
+     "first step; 1 % of the stretch",
+     "that time", "CUDA, implicit synchronisation"},
     {"S7", "the first call takes far longer than later ones",
      "first call > 10 medians, the excess >= 2 % of the run", "first call - median",
      "PyTorch, warm-up"},
@@ -136,6 +189,11 @@ inline constexpr explanation explanations[] = {
      "sum of T (1 - roof of one thread / roof of all)", "VTune"},
     {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs",
      "not stated", "oneDNN and PyTorch CPU guides"},
+    {"H3", "calls that compute with denormal numbers are slower than others of their row",
+     "the processor's flag was set in 5 % of the measured time, 5 calls or more without, 1.2 x as "
+     "fast (x86-64; the guard's thread)",
+     "T (time of such calls / time of all) (1 - mean of the others / mean of these)",
+     "Intel oneMKL guide, Operating on Denormals"},
     {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",
      "T - least time", "oneDNN"},
     {"H5", "operators only change the layout of data",
@@ -150,11 +208,19 @@ inline constexpr explanation explanations[] = {
      "mean < 10 empty scopes, kprof's cost >= 5 % of T", "calls x cost of a scope", "kprof"},
     {"H10", "parts of shared calls differ in length", "longest part >= 1.2 mean parts",
      "T (1 - mean part / longest part)", "POP, load balance"},
+    {"H11", "the channels of a convolution fill no vectors",
+     "C x bits mod 512 != 0 on the CPU, no groups, below 60 % of the roof",
+     "T - least time of C padded to 4 / share of roof of the best row with whole vectors",
+     "oneDNN, Understanding Memory Formats"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
-    {"R2", "the row that loses most time", "below 60 % of the roof, 10 % of the run lost",
+    {"R2", "the row that loses most time",
+     "below 60 % of the roof, 10 % of the run lost; a first call that S7 speaks about is left out",
      "T - least time", "kprof"},
+    {"R3", "the rows of an operator that lose much together, and none alone",
+     "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
+     "sum of T - least time", "kprof"},
 };
 
 consteval bool all_are_explained() {

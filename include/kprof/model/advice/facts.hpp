@@ -52,23 +52,54 @@ inline bool has_verdict(const operator_row& row) noexcept {
 
 /// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, and
 /// its calls, where several threads share them, do not overlap one another.
-inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
+inline bool is_its_own(const operator_row& row) noexcept {
   constexpr double least_cpu = 0.8;
   if (!has_verdict(row) || (row.cpu.known() && row.cpu.value < least_cpu)) return false;
-  const double wall = not_negative(f.run.wall_ns - f.run.paused_ns);
-  return !row.threads.known() || !(wall > 0) || row.total_ns <= 1.02 * wall;
+  return !has_overlap(row);
+}
+
+/// What the first call of a row took more than a usual one, where it took ten times as long: rule
+/// S7 speaks about that time, and no other does.
+inline double warm_up_ns(const operator_row& row) noexcept {
+  const bool slow = !row.on_device && row.calls > 2 && row.first_ns.known() &&
+                    row.median_ns.known() && row.first_ns.value > 10 * row.median_ns.value;
+  return slow ? std::min(row.total_ns, row.first_ns.value - row.median_ns.value) : 0;
+}
+/// The time of a row without that, how near to its roof it is then, and what it loses.
+inline double steady_ns(const operator_row& row) noexcept { return time_of(row) - warm_up_ns(row); }
+inline double steady_roof(const operator_row& row) noexcept {
+  const double ns = steady_ns(row);
+  return ns > 0 ? std::min(1.0, row.verdict.ideal_ns.value / ns) : 0;
+}
+inline double lost_of(const operator_row& row) noexcept {
+  return steady_ns(row) * (1 - steady_roof(row));
 }
 
 /// What a row saves that comes as near to its roof as another.
 inline double saved_at_roof_of(const operator_row& row, const operator_row& other) noexcept {
-  if (!(other.verdict.roof.value > 0)) return 0;
-  return time_of(row) * (1 - row.verdict.roof.value / other.verdict.roof.value);
+  if (!(steady_roof(other) > 0)) return 0;
+  return steady_ns(row) * (1 - steady_roof(row) / steady_roof(other));
 }
+
+/// How much faster a row may become on all CPUs; 1 where its roof does not rise.
+[[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
+  const rate_ceiling r =
+      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
+  return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
+}
+
+inline bool is_one_of(const std::vector<std::string_view>& names, std::string_view name) noexcept {
+  for (const std::string_view n : names)
+    if (n == name) return true;
+  return false;
+}
+
+/// The share of the window from which on a row or an operator loses much.
+inline constexpr double much_lost = 0.1;
 
 /// Fills in better_row and most_lost.
 [[gnu::cold]] inline void find_better_rows(advice_facts& f) {
-  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1,
-                   least_example = 0.08;
+  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_example = 0.08;
   const auto rows = static_cast<std::uint32_t>(f.rows.size());
   f.better_row.assign(rows, scope_node::none);
   key_numbers numbers(0);
@@ -76,20 +107,18 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
-    if (!is_its_own(f, row) || row.name.empty()) continue;
+    if (!is_its_own(row) || row.name.empty()) continue;
     const auto [kind, is_new] =
         numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
     kind_of[i] = kind;
     if (is_new) nearest.push_back(scope_node::none), loses_most.push_back(scope_node::none);
-    const double time = time_of(row);
-    if (time >= least * f.window_ns && row.verdict.bound != bound_by::cache &&
+    if (time_of(row) >= least * f.window_ns && row.verdict.bound != bound_by::cache &&
         (nearest[kind] == scope_node::none ||
-         row.verdict.roof.value > f.rows[nearest[kind]].verdict.roof.value))
+         steady_roof(row) > steady_roof(f.rows[nearest[kind]])))
       nearest[kind] = i;
-    if (row.verdict.lost_ns.known() && row.verdict.roof.value < far_below &&
-        row.verdict.lost_ns.value >= least_lost * f.window_ns &&
-        (f.most_lost == scope_node::none ||
-         row.verdict.lost_ns.value > f.rows[f.most_lost].verdict.lost_ns.value))
+    if (row.verdict.lost_ns.known() && steady_roof(row) < far_below &&
+        lost_of(row) >= much_lost * f.window_ns &&
+        (f.most_lost == scope_node::none || lost_of(row) > lost_of(f.rows[f.most_lost])))
       f.most_lost = i;
   }
   for (std::uint32_t i = 0; i < rows; ++i) {
@@ -97,9 +126,8 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
     const std::uint32_t kind = kind_of[i], best = nearest[kind];
     const operator_row& row = f.rows[i];
     const double saved = saved_at_roof_of(row, f.rows[best]);
-    if (row.verdict.roof.value >= far_below || best == i ||
-        f.rows[best].verdict.roof.value < least_example ||
-        row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
+    if (steady_roof(row) >= far_below || best == i || steady_roof(f.rows[best]) < least_example ||
+        steady_roof(row) * nearer > steady_roof(f.rows[best]))
       continue;
     std::uint32_t& most = loses_most[kind];
     if (most == scope_node::none || saved > saved_at_roof_of(f.rows[most], f.rows[best])) most = i;
@@ -121,13 +149,18 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
                  {},
                  scope_node::none,
                  {}};
+  if (f.window_ns > 1.02 * not_negative(p.wall_ns - p.paused_ns)) f.whole = "all threads' time";
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);
     f.copies = copy_table(p);
     f.device_ns = all_device_work(p).ns;
   }
   if (has_ceilings(p.machine)) {
-    f.several_threads = roofline(p, device_sums(p)).several_threads;
+    for (const unsaid_threads& u : roofline(p, device_sums(p)).several_threads)
+      f.several_threads.push_back(u.op);
+    for (const scope_node& n : p.nodes)
+      if (n.work.threads > 1 && !is_one_of(f.several_threads, n.name))
+        f.several_threads.push_back(n.name);
     find_better_rows(f);
   }
   return f;

@@ -8,6 +8,7 @@
 #include <kprof/model/advice/facts.hpp>
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/sentence.hpp>
+#include <kprof/model/advice/shapes.hpp>
 #include <kprof/model/tensor_core.hpp>
 
 #include <algorithm>
@@ -19,19 +20,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail::advice_rules {
-
-/// How much faster a row may become on all CPUs; 1 where its roof does not rise.
-[[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
-  const rate_ceiling r =
-      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
-  return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
-}
-
-inline bool is_one_of(const std::vector<std::string_view>& names, std::string_view name) noexcept {
-  for (const std::string_view n : names)
-    if (n == name) return true;
-  return false;
-}
 
 /// H1. One thread works, on a machine of several CPUs.
 [[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
@@ -49,14 +37,14 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
   out.gain_ns = 0;
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        is_its_own(f, row) && row.mean_ns.known() &&
+                        is_its_own(row) && row.mean_ns.known() &&
                         row.mean_ns.value >= worth_sharing_ns;
-    if (!on_one || row.self_ns < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name))
-      continue;
+    const double steady = row.self_ns - warm_up_ns(row);
+    if (!on_one || steady < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name)) continue;
     const double rise = rise_of_roof(p, row);
     if (!(rise > 1)) continue;
-    out.gain_ns += row.self_ns * (1 - 1 / rise);
-    out.time_ns += row.self_ns;
+    out.gain_ns += steady * (1 - 1 / rise);
+    out.time_ns += steady;
     if (out.node == scope_node::none) out.node = row.node;
     if (!is_one_of(names, row.name)) names.push_back(row.name);
   }
@@ -66,9 +54,9 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
                      : k + 1 == names.size() || k == 2 ? " and "
                                                        : ", ")
         .append(k == 2 && names.size() > 3 ? "others" : names[k]);
-  out.fact = sentence(names.size() == 1 ? "runs on one of # CPUs for # of the run"
-                                        : "run on one of # CPUs for # of the run",
-                      {as_number(cpus), as_share(out.time_ns / f.window_ns)});
+  out.fact = sentence(
+      names.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
+      {as_number(cpus), as_share(out.time_ns / f.window_ns), as_text(f.whole)});
   out.action =
       "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
       "sees them";
@@ -90,6 +78,34 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
   out.action =
       "They take the CPUs from one another, unless they wait: run as many threads as there are "
       "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+/// H3. Calls that compute with denormal numbers are slower than those that do not. The processor
+/// tells whether there were any, not how many, and a few do not matter: so without calls to compare
+/// with there is nothing to say.
+[[gnu::cold]] inline bool denormal_numbers(const advice_facts& f, std::size_t i, advice& out) {
+  constexpr double least_share = 0.05, least_factor = 1.2;
+  constexpr std::uint64_t least_others = 5;
+  const operator_row& row = f.rows[i];
+  // What is nested in it is another row.
+  if (row.denormal_calls == 0 || row.self_ns < row.total_ns / 2 ||
+      row.denormal_ns < least_share * row.measured_ns ||
+      row.measured_calls < row.denormal_calls + least_others)
+    return false;
+  const double share = std::min(1.0, row.denormal_ns / row.measured_ns),
+               with = row.denormal_ns / static_cast<double>(row.denormal_calls),
+               without = (row.measured_ns - row.denormal_ns) /
+                         static_cast<double>(row.measured_calls - row.denormal_calls);
+  if (!(with >= least_factor * without)) return false;
+  out.gain_ns = row.total_ns * share * (1 - without / with);
+  out.fact = sentence(
+      "computes with denormal numbers in # of its time: such a call takes #, "
+      "another #",
+      {as_share(share), as_time(with), as_time(without)});
+  out.action =
+      "Have each thread flush them to zero, where the result may lose them: "
+      "_mm_setcsr(_mm_getcsr() | 0x8040)";
   return true;
 }
 
@@ -130,8 +146,8 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
   out.fact = sentence("takes # of the time around it in # calls that only change layout",
                       {as_share(std::min(1.0, own / around)), as_number(calls)});
   out.action =
-      "Let the primitives choose the layout (format_tag::any), reorder weights once, and keep data "
-      "in it from one to the next";
+      "Let the library choose the layout of data and weights (in oneDNN format_tag::any), change "
+      "weights once, before the loop, and hand data from operator to operator in that layout";
   return true;
 }
 
@@ -149,8 +165,9 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
         "has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
         "of the cache",
         {as_text(field), as_number(ld)});
-    out.action = sentence("Pad them by a line: #=#",
-                          {as_text(field), as_number(ld + 512 / bits_of(row.type))});
+    const std::int64_t padded = ld + 512 / bits_of(row.type);
+    out.action = sentence("Pad them by a line: #=#", {as_text(field), as_number(padded)});
+    out.trials.push_back({{std::string{field}, padded}});
     return true;
   }
   return false;
@@ -168,6 +185,7 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
   out.gain_ns = row.total_ns * (1 - 1 / times);
   out.fact = sentence("computes in f64 at # of its roof", {as_share(row.verdict.roof.value)});
   out.action = "f32 has a higher one, if its 24 bits do";
+  try_type(f, row, dtype::f32, out);
   return true;
 }
 
@@ -190,12 +208,51 @@ inline bool is_one_of(const std::vector<std::string_view>& names, std::string_vi
 [[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
   if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
-  if (row.total_ns > 1.02 * not_negative(f.run.wall_ns - f.run.paused_ns) && f.run.wall_ns > 0)
-    return false;  // calls overlap one another, and so each waits for the others
+  if (has_overlap(row)) return false;  // what is lost in one call, others use
   out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
   out.fact = sentence("waits for its longest part, which takes # of the mean part",
                       {as_share(row.imbalance.value)});
   out.action = "Share the work more evenly: smaller pieces, handed out as threads come free";
+  return true;
+}
+
+/// H11. Channels of a convolution that fill no vectors.
+[[gnu::cold]] inline bool few_channels(const advice_facts& f, std::size_t i, advice& out) {
+  constexpr double far_below = 0.6;
+  constexpr std::int64_t narrow = 4;
+  const operator_row& row = f.rows[i];
+  const product_shape shape = shape_of(f.run, row);
+  if (row.on_device || shape.sizes[0].field == nullptr || shape.matrix ||
+      number_of(f.run, row, "g") > 1)
+    return false;
+  const bool is_sure = is_its_own(row) && row.verdict.roof.value < far_below;
+  if (!is_sure && !f.tries) return false;
+  const std::int64_t channels = shape.sizes[0].value,
+                     wide = 512 / static_cast<std::int64_t>(std::max(1U, bits_of(row.type)));
+  if (channels <= 0 || wide <= narrow || channels % wide == 0) return false;
+  // As near to the roof as the operator's rows of whole vectors, or at the roof where there is
+  // none.
+  double roof = 0;
+  for (const operator_row& other : f.rows)
+    if (other.name == row.name && other.type == row.type && is_its_own(other) &&
+        number_of(f.run, other, "C") >= wide && number_of(f.run, other, "C") % wide == 0)
+      roof = std::max(roof, other.verdict.roof.value);
+  const std::int64_t least = (channels + narrow - 1) / narrow * narrow;
+  const double grows = static_cast<double>(least) / static_cast<double>(channels);
+  if (is_sure)
+    out.gain_ns = row.total_ns - row.verdict.ideal_ns.value * grows / (roof > 0 ? roof : 1);
+  if (is_sure && !(out.gain_ns > 0) && !f.tries) return false;
+  if (!(out.gain_ns > 0)) out.gain_ns = -1;
+  std::string padded;
+  for (const std::int64_t step : {narrow, wide}) {
+    const std::int64_t size = (channels + step - 1) / step * step;
+    if (size == channels || (step == wide && size == least)) continue;
+    padded += sentence(padded.empty() ? "C=#" : " or C=#", {as_number(size)});
+    out.trials.push_back({{"C", size}});
+  }
+  out.fact = sentence("has C=# channels, no multiple of # (64 bytes): vectors are not full",
+                      {as_number(channels), as_number(wide)});
+  out.action = "Pad with zeros to " + padded;
   return true;
 }
 

@@ -231,20 +231,6 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   return true;
 }
 
-/// S2. The device is idle for most of the run.
-[[gnu::cold]] inline bool idle_device(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const double wall = p.wall_ns - p.paused_ns;
-  double busy = 0;
-  for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
-  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
-  out.where = "The device";
-  out.time_ns = wall;
-  out.fact = sentence("works # of the time", {as_share(busy / wall)});
-  out.action = "Give it more at once: larger batches, and fewer places where the host waits";
-  return true;
-}
-
 }  // namespace advice_rules
 }  // namespace detail
 KPROF_DETAIL_END

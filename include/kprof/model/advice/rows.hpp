@@ -9,10 +9,14 @@
 #include <kprof/model/advice/facts.hpp>
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/sentence.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/model/verdict.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail::advice_rules {
@@ -21,10 +25,18 @@ namespace detail::advice_rules {
 [[gnu::cold]] inline bool at_memory_roof(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
   if (row.verdict.bound != bound_by::memory || row.verdict.roof.value < 0.8) return false;
-  out.fact = sentence("runs at # of what memory can deliver", {as_share(row.verdict.roof.value)});
-  out.action =
-      "Fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
-      "cache";
+  const bool on_one = !row.on_device && !row.threads.known() && f.run.machine.cpu.threads > 1 &&
+                      !is_one_of(f.several_threads, row.name) && rise_of_roof(f.run, row) > 1.1;
+  out.fact = sentence(on_one ? "runs at # of what memory delivers to one thread"
+                             : "runs at # of what memory can deliver",
+                      {as_share(row.verdict.roof.value)});
+  if (on_one)
+    out.action = sentence("# threads get up to # of it together. On any number of them fewer",
+                          {as_number(f.run.machine.cpu.threads),
+                           as_rate(memory_rate(f.run.machine.cpu).all_threads)});
+  else out.action = "Fewer";
+  out.action +=
+      " bytes help: fuse it with its neighbours, use a smaller type, or keep its data in cache";
   return true;
 }
 
@@ -58,15 +70,22 @@ namespace detail::advice_rules {
   return true;
 }
 
+/// "is 39% of the run", "is 39% of the run without its first call".
+[[gnu::cold]] inline std::string share_text(const advice_facts& f, const operator_row& row) {
+  return sentence(warm_up_ns(row) > 0 ? "is # of # without its first call" : "is # of #",
+                  {as_share(steady_ns(row) / f.window_ns), as_text(f.whole)});
+}
+
 /// R1. Another row of the same operator comes nearer to its roof.
 [[gnu::cold]] inline bool slower_than_its_like(const advice_facts& f, std::size_t i, advice& out) {
   if (f.better_row.size() <= i || f.better_row[i] >= f.rows.size()) return false;
   const operator_row &row = f.rows[i], &better = f.rows[f.better_row[i]];
   out.gain_ns = saved_at_roof_of(row, better);
-  out.fact = sentence("is # of the run at # of the roof, and # reaches #",
-                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
-                       as_text(name_of(f, f.better_row[i])), as_share(better.verdict.roof.value)});
-  out.action = sentence("At that rate it would take #", {as_time(time_of(row) - out.gain_ns)});
+  out.fact = share_text(f, row) +
+             sentence(" at # of the roof, and # reaches #",
+                      {as_share(steady_roof(row)), as_text(name_of(f, f.better_row[i])),
+                       as_share(steady_roof(better))});
+  out.action = sentence("At that rate it would take #", {as_time(steady_ns(row) - out.gain_ns)});
   return true;
 }
 
@@ -74,24 +93,68 @@ namespace detail::advice_rules {
 [[gnu::cold]] inline bool far_from_roof(const advice_facts& f, std::size_t i, advice& out) {
   if (i != f.most_lost) return false;
   const operator_row& row = f.rows[i];
-  out.gain_ns = row.verdict.lost_ns.value;
+  out.gain_ns = lost_of(row);
   const bool memory = is_of_memory(f.run, row);
-  out.fact = sentence("is # of the run at # of the roof of #",
-                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
-                       as_text(memory ? "memory" : "arithmetic")});
+  out.fact = share_text(f, row) +
+             sentence(" at # of the rate that # allows",
+                      {as_share(steady_roof(row)), as_text(memory ? "memory" : "arithmetic")});
   if (row.verdict.bound == bound_by::launch)
     out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
                           {as_time(row.mean_ns.value)});
   else if (row.on_device)
-    out.action = "Look at its kernels: occupancy, tail, and how they read memory";
-  else if (memory)
     out.action =
-        "Read memory in order and in whole lines, prefetch it, and count the bytes that the "
-        "formula does not";
+        "What holds it back its kernels may tell (report(kernels)): their occupancy, their last "
+        "wave, how they read memory";
   else
-    out.action =
-        "Look whether its inner loop is vectorised, has independent sums in flight, and works in "
-        "blocks that fit the caches";
+    out.action = sentence(
+        "Times do not tell what holds it back; often it is #",
+        {as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
+                          "another, a loop that is not vectorised, or bytes that the formula does "
+                          "not count"
+                        : "a loop that is not vectorised, sums that wait for one another, blocks "
+                          "that do not fit the caches, or waiting for memory")});
+  return true;
+}
+
+/// R3. The rows of an operator lose much together, and none of them does alone.
+[[gnu::cold]] inline bool many_rows(const advice_facts& f, std::size_t, advice& out) {
+  struct sum {
+    double time = 0, ideal = 0, lost = 0;
+    std::uint32_t rows = 0, most = scope_node::none;
+    bool has_large = false;
+  };
+  text_numbers names;
+  std::vector<sum> sums;
+  for (std::uint32_t i = 0; i < f.rows.size(); ++i) {
+    const operator_row& row = f.rows[i];
+    if (!is_its_own(row) || !row.verdict.lost_ns.known() || row.name.empty()) continue;
+    const std::uint32_t name = names.of(row.name);
+    if (name == sums.size()) sums.emplace_back();
+    sum& s = sums[name];
+    const double lost = lost_of(row);
+    ++s.rows;
+    s.time += steady_ns(row);
+    s.ideal += row.verdict.ideal_ns.value;
+    s.lost += lost;
+    s.has_large = s.has_large || lost >= much_lost * f.window_ns;
+    if (s.most == scope_node::none || lost > lost_of(f.rows[s.most])) s.most = i;
+  }
+  const sum* largest = nullptr;
+  for (const sum& s : sums)
+    if (!s.has_large && s.lost >= much_lost * f.window_ns && s.ideal < near_roof * s.time &&
+        (largest == nullptr || s.lost > largest->lost))
+      largest = &s;
+  if (largest == nullptr) return false;
+  const operator_row& most = f.rows[largest->most];
+  out.where = most.name;
+  out.node = most.node;
+  out.time_ns = largest->time;
+  out.gain_ns = largest->lost;
+  out.fact = sentence("is # of # at # of the roof in # rows, none of which loses much alone",
+                      {as_share(largest->time / f.window_ns), as_text(f.whole),
+                       as_share(largest->ideal / largest->time), as_number(largest->rows)});
+  out.action = sentence("Look at what they have in common; # loses most, #",
+                        {as_text(name_of(f, largest->most)), as_time(lost_of(most))});
   return true;
 }
 

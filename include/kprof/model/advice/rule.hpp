@@ -9,6 +9,7 @@
 #include <kprof/model/copy_table.hpp>
 #include <kprof/model/kernel_table.hpp>
 #include <kprof/model/summary.hpp>
+#include <kprof/model/timeline/time_summary.hpp>
 #include <kprof/profile.hpp>
 
 #include <cstddef>
@@ -18,6 +19,14 @@
 #include <vector>
 
 KPROF_DETAIL_BEGIN
+
+/// A field of an operator with the value that it is advised to have.
+struct advised_field {
+  std::string field;
+  std::int64_t value = 0;  ///< of an enumeration, that of the enumerator
+  std::string text{};      ///< how the value is shown; empty: as the number
+};
+using advised_fields = std::vector<advised_field>;
 
 /// Where a run loses time, and what to do about it. As a sentence: "WHERE FACT. ACTION."
 struct advice {
@@ -32,6 +41,9 @@ struct advice {
   double time_ns = 0;  ///< of what it is about
   /// Index in profile::nodes of the first call that it is about; none where it is about the run.
   std::uint32_t node = scope_node::none;
+  /// Parameters that follow the advice, one set after the other: what advice=prove tries out, where
+  /// the program says how to run the operator again (kprof/prove.hpp).
+  std::vector<advised_fields> trials{};
 };
 
 /// What rules look at: the tables of a run, made once for all of them.
@@ -49,8 +61,13 @@ struct advice_facts {
   /// none where no other is nearer by half, or the row is not the one to lose most by that.
   std::vector<std::uint32_t> better_row;
   std::uint32_t most_lost = scope_node::none;  ///< the row that loses most time, far from its roof
-  /// Operators that are faster than one thread can be.
+  /// Operators that say that they run on several threads, or are faster than one thread can be.
   std::vector<std::string_view> several_threads;
+  const char* whole = "the run";  ///< what window_ns is the time of, in a sentence
+  /// How devices spent their time; null where the profile has no timeline of a device.
+  const time_summary* device_times = nullptr;
+  /// advice=prove: what a rule says is measured, so that it may speak where it is not sure.
+  bool tries = false;
 };
 
 /// What a rule looks at, one after the other.
@@ -64,7 +81,7 @@ enum class advice_about : std::uint8_t {
 
 /// What a piece of advice puts time down to. Of several about the same thing with the same cause,
 /// the rule that comes first gives its advice.
-enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, run };
+enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, denormals, run };
 
 /// A rule that finds advice. It lives as long as the binary that registers it.
 struct advice_rule {

@@ -11,52 +11,22 @@
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/sentence.hpp>
 #include <kprof/model/roofline.hpp>
+#include <kprof/model/tiles.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The sizes of a product by their fields; of a convolution its channels.
-struct product_shape {
-  struct size {
-    const char* field = nullptr;  // null: there is none
-    std::int64_t value = 0;
-  };
-  size sizes[3];        // rows and columns of the result, length of the sums; else channels
-  bool matrix = false;  // all three are known
-};
-
 /// No sizes where the row is no such operator.
 [[gnu::cold]] inline product_shape shape_of(const profile& p, const operator_row& row) {
-  static constexpr const char* fields[][4] = {
-      // the last tells it from another operator
-      {"M", "N", "K", nullptr},
-      {"m", "n", "k", nullptr},
-      {"tokens", "out_features", "in_features", nullptr},
-      {"C", "K", nullptr, "R"},
-  };
-  for (const auto& names : fields) {
-    product_shape shape;
-    bool all = names[3] == nullptr || number_of(p, row, names[3]) > 0;
-    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
-      shape.sizes[k] = {names[k], number_of(p, row, names[k])};
-      all = all && shape.sizes[k].value > 0;
-    }
-    if (!all) continue;
-    shape.matrix = names[2] != nullptr;
-    // The gradients multiply other sides of the same matrices.
-    if (names[0] == fields[2][0] && row.pass == pass_kind::dgrad)
-      std::swap(shape.sizes[1], shape.sizes[2]);
-    if (names[0] == fields[2][0] && row.pass == pass_kind::wgrad)
-      std::swap(shape.sizes[0], shape.sizes[2]);
-    return shape;
-  }
-  return {};
+  const bool has_parameters = row.node < p.nodes.size() && row.variants == 1 && !row.merged;
+  return has_parameters ? shape_of(p, p.nodes[row.node]) : product_shape{};
 }
 
 inline bool is_narrow(dtype type) noexcept {
@@ -80,31 +50,13 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
   return grows;
 }
 
-/// "128x64" in a kernel's name: rows and columns of a tile; 0 where there is none.
-[[gnu::cold]] inline void find_tile(std::string_view name, double& tile_rows,
-                                    double& tile_columns) noexcept {
-  tile_rows = tile_columns = 0;
-  const auto number = [&](std::size_t& at) {
-    double value = 0;
-    for (; at < name.size() && is_digit(name[at]) && value < 1e4; ++at)
-      value = value * 10 + (name[at] - '0');
-    return value;
-  };
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) continue;
-    std::size_t end = at;
-    const double first = number(end);
-    if (end >= name.size() || name[end] != 'x') continue;
-    const double second = number(++end);
-    // Instructions have shapes too, of 16 or less; a tile is larger.
-    if (first < 32 || second < 32 || first > 512 || second > 512) continue;
-    tile_rows = first, tile_columns = second;
-    return;
-  }
-}
-
-inline double covered(double size, double tile) noexcept {
-  return size / (std::ceil(size / tile) * tile);
+/// The same parameters in another type, where the operator has a field for it.
+[[gnu::cold]] inline void try_type(const advice_facts& f, const operator_row& row, dtype type,
+                                   advice& out) {
+  if (row.node >= f.run.nodes.size() || row.variants != 1) return;
+  const parameter_value now = f.run.value(f.run.nodes[row.node], "type");
+  if (now.kind == parameter_kind::enumeration && now.text == dtype_name(row.type))
+    out.trials.push_back({{"type", static_cast<std::int64_t>(type), dtype_name(type)}});
 }
 
 /// The operator of a kernel, where it is a product of matrices that nothing else computes.
@@ -140,13 +92,16 @@ namespace advice_rules {
     if (padded_ns < time_of(row)) out.gain_ns = time_of(row) - padded_ns;
   }
   std::string unaligned, padded;
+  advised_fields aligned;
   for (const product_shape::size& s : shape.sizes) {
     if (s.field == nullptr || s.value % a == 0) continue;
     unaligned +=
         sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_number(s.value)});
     padded += sentence(padded.empty() ? "#=#" : ", #=#",
                        {as_text(s.field), as_number((s.value / a + 1) * a)});
+    aligned.push_back({s.field, (s.value / a + 1) * a});
   }
+  out.trials.push_back(std::move(aligned));
   out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
                       {as_text(unaligned), as_number(a)});
   out.action = "Pad to " + padded;
@@ -158,19 +113,16 @@ namespace advice_rules {
   const kernel_row& kernel = f.kernels[i];
   product_shape shape;
   if (product_of(f, kernel, shape) == nullptr || !shape.matrix) return false;
-  double rows = 0, columns = 0;
-  find_tile(kernel.kernel, rows, columns);
-  if (!(rows > 0)) return false;
+  const tile_size tile = tile_in(kernel.kernel);
+  if (!(tile.rows > 0)) return false;
   const auto m = static_cast<double>(shape.sizes[0].value),
              n = static_cast<double>(shape.sizes[1].value);
-  // Nothing says which side of the tile lies along which side of the result.
-  const double used =
-      std::max(covered(m, rows) * covered(n, columns), covered(n, rows) * covered(m, columns));
+  const double used = best_cover(m, n, tile).share;
   if (used >= 0.85) return false;
   out.gain_ns = kernel.total_ns * (1 - used);
-  out.fact = sentence(
-      "computes #x# in tiles of #x#: # of that is for nothing",
-      {as_number(m), as_number(n), as_number(rows), as_number(columns), as_share(1 - used)});
+  out.fact = sentence("computes #x# in tiles of #x#: # of that is for nothing",
+                      {as_number(m), as_number(n), as_number(tile.rows), as_number(tile.columns),
+                       as_share(1 - used)});
   out.action = "Choose sizes that are multiples of the tile, or a kernel of smaller tiles";
   return true;
 }
@@ -289,6 +241,7 @@ namespace advice_rules {
   out.fact = sentence("computes in f64, which this GPU does at 1/# of its f32 rate",
                       {as_number(f32 / f64 + 0.5)});
   out.action = "Use f32, or two f32 numbers for one f64";
+  try_type(f, row, dtype::f32, out);
   return true;
 }
 

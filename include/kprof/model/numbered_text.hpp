@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_NUMBERED_TEXT_HPP
+#define KPROF_MODEL_NUMBERED_TEXT_HPP
+
+// Texts that differ in a number. Included by tree_folding.hpp. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/row_keys.hpp>
+#include <kprof/model/sorted_order.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A text cut into its numbers and what is around them.
+struct numbered_text {
+  std::vector<std::string_view> between;  // one more than the numbers
+  std::vector<std::uint64_t> numbers;
+
+  explicit numbered_text(std::string_view text) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t end = at;
+      std::uint64_t value = 0;
+      while (end < text.size() && is_digit(text[end]))
+        value = value * 10 + static_cast<std::uint64_t>(text[end++] - '0');
+      if (end == at) {
+        ++at;
+      } else if (end - at > 18) {  // no number that anybody counts with
+        at = end;
+      } else {
+        between.push_back(text.substr(begin, at - begin));
+        numbers.push_back(value);
+        begin = at = end;
+      }
+    }
+    between.push_back(text.substr(begin));
+  }
+
+  void hash(key_hash& out) const {
+    out.add(between.size());
+    for (const std::string_view text : between) out.add(text);
+  }
+};
+
+/// Numbers of texts that are alike up to them, as many of each: which of them differ in one number
+/// only. For each text the first of its group, itself where it has none; a group has at least
+/// `least` texts. The number with the most values is looked at first.
+inline std::vector<std::size_t> alike_but_for_one(
+    const std::vector<std::vector<std::uint64_t>>& texts, std::size_t least) {
+  std::vector<std::size_t> first(texts.size());
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] = i;
+  std::vector<std::size_t> values;  // of each number
+  for (std::size_t at = 0; !texts.empty() && at < texts[0].size(); ++at) {
+    std::set<std::uint64_t> different;
+    for (const auto& text : texts) different.insert(text[at]);
+    values.push_back(different.size());
+  }
+  std::vector<bool> grouped(texts.size());
+  for (const std::uint32_t at : sorted_order(values.size(), [&](std::uint32_t a, std::uint32_t b) {
+         return values[a] > values[b];
+       })) {
+    std::map<std::vector<std::uint64_t>, std::vector<std::size_t>> groups;  // by the other numbers
+    for (std::size_t i = 0; i < texts.size() && values[at] > 1; ++i) {
+      if (grouped[i]) continue;
+      std::vector<std::uint64_t> others = texts[i];
+      others[at] = 0;
+      groups[std::move(others)].push_back(i);
+    }
+    for (const auto& [others, members] : groups) {
+      if (members.size() < least) continue;
+      for (const std::size_t i : members) first[i] = members[0], grouped[i] = true;
+    }
+  }
+  return first;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_ROOF_SUM_HPP
+#define KPROF_MODEL_ROOF_SUM_HPP
+
+// What the ceilings of a machine say of a call, and their sums over calls. Included by
+// roofline.hpp. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/model/figure.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A rate above its ceiling by no more than this is at the ceiling: both are measured.
+inline constexpr double over_the_roof = 1.02;
+/// Above the roof of one thread by this, calls ran on several: no clock is so much faster than when
+/// it was measured.
+inline constexpr double surely_over = 1.1;
+
+/// What the ceilings say of one call.
+struct call_roof {
+  double compute_ns = 0;    ///< FLOPs over the highest rate of their type
+  double memory_ns = 0;     ///< bytes over the bandwidth of memory, or of a cache
+  bool cached = false;      ///< faster than memory: the bandwidth is that of a cache
+  bool from_cache = false;  ///< the same, or half of the calls were
+  /// The ceiling that bounds it was disturbed when it was measured: the least time may be less.
+  bool at_most = false;
+  bool is_impossible = false;  ///< calls took less than the least time
+  absence why = absence::none;
+  double threads = 1;           ///< of the host that it ran on; 0: it ran on a device
+  dtype type = dtype::unknown;  ///< that it computed with; tf32 where f32 ran on tensor cores
+  bool tensor_cores = false;    ///< of a device, by the operator, a kernel's name or the time
+
+  double ideal_ns() const noexcept { return std::max(compute_ns, memory_ns); }
+};
+
+/// Calls, summed.
+struct roof_sum {
+  double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
+  double at_most_ns = 0;        // of ideal_ns
+  double known = 0;             // calls whose roof is known
+  absence why = absence::none;  // of the others
+
+  void add(const call_roof& roof, double calls) noexcept {
+    why = std::max(why, roof.why);
+    if (roof.why != absence::none) return;
+    known += calls;
+    compute_ns += calls * roof.compute_ns;
+    memory_ns += calls * roof.memory_ns;
+    if (roof.cached) cached_ns += calls * roof.memory_ns;
+    ideal_ns += calls * roof.ideal_ns();
+    if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
+  }
+  void add(const roof_sum& more, double sign = 1) noexcept {
+    why = std::max(why, more.why);
+    known += sign * more.known;
+    compute_ns += sign * more.compute_ns;
+    memory_ns += sign * more.memory_ns;
+    cached_ns += sign * more.cached_ns;
+    ideal_ns += sign * more.ideal_ns;
+    at_most_ns += sign * more.at_most_ns;
+  }
+};
+
+/// The calls of a row: those that took no less time than they can, and those that are impossible,
+/// which say nothing of the others.
+struct row_roofs {
+  roof_sum possible, impossible;
+
+  void add(const call_roof& roof, double calls) noexcept {
+    (roof.is_impossible ? impossible : possible).add(roof, calls);
+  }
+  void add(const row_roofs& more, double sign = 1) noexcept {
+    possible.add(more.possible, sign);
+    impossible.add(more.impossible, sign);
+  }
+  /// What the row is judged by. In a row of several operators those count whose roof is known.
+  roof_sum of(std::uint64_t operators) const noexcept {
+    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
+    out.why = std::max(possible.why, impossible.why);
+    if (operators > 1 && out.known > 0) out.why = absence::none;
+    return out;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

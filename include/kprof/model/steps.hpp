@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_STEPS_HPP
+#define KPROF_MODEL_STEPS_HPP
+
+// What the program's steps took: numbers of each thread's steps, the work of a step, and whose time
+// makes slow steps slow. Pure. Linear in profile::nodes and the shares of steps, sorting aside.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/ceiling_rates.hpp>
+#include <kprof/model/device_sums.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/model/sorted_order.hpp>
+#include <kprof/profile.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// The steps of one thread that ended, all of them. In ns.
+struct step_row {
+  std::uint32_t thread = thread_steps::none;  ///< index in profile::threads
+  std::uint64_t count = 0;
+  double total_ns = 0;
+  double median_ns = 0;  ///< within 0.8 %, as p99_ns
+  double p99_ns = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  double first_ns = -1;    ///< negative: not known
+  double running_ns = -1;  ///< of the step that had not ended; negative: none
+
+  /// p99 over median: 1 where all steps take the same time.
+  double jitter() const noexcept { return median_ns > 0 ? p99_ns / median_ns : 1; }
+};
+
+/// How much longer scopes of one name took in steps above the median than in as many others.
+struct step_excess {
+  std::string_view name;  ///< operator or region; empty: outside all scopes
+  double ns = 0;          ///< negative: they took less
+};
+
+/// What single steps did, as far as their scopes are known.
+struct step_details {
+  std::uint64_t steps = 0;  ///< of which all scopes are known; the rest is of these alone
+  double total_ns = 0;
+  double median_ns = 0;
+  /// What steps above the median took more than as many others, at the mean of these, would.
+  double excess_ns = 0;
+  /// Self times on the steps' own thread, most first; they sum to excess_ns.
+  std::vector<step_excess> excess;
+  double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
+  double model_flops = 0;       ///< without what was computed once more
+  double least_ns = -1;         ///< that the machine needs for model_flops; negative: not known
+  dtype type = dtype::unknown;  ///< of all model_flops; unknown: of several types
+};
+
+namespace detail {
+
+/// The time that a machine needs for operations of a type at its highest dense rate; negative: not
+/// known.
+inline double least_time_ns(const profile& p, dtype type, double operations) {
+  double rate = 0;
+  if (has_device_work(p)) {
+    for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
+      if (!(p.device.devices[i].sum_ns > 0)) continue;
+      double highest = 0;
+      for (const gpu_arithmetic_ceiling& a : p.machine.gpus[i].arithmetic)
+        if (a.type == computed_in(type)) highest = std::max(highest, a.operations);
+      if (!(highest > 0)) return -1;
+      rate += highest;
+    }
+  } else {
+    const cpu_ceilings& cpu = p.machine.cpu;
+    for (const arithmetic_ceiling& a : cpu.arithmetic)
+      if (a.type == computed_in(type))
+        rate = std::max(rate, rate_of(a.operations, cpu.threads, cpu.threads));
+  }
+  return rate > 0 ? operations / rate * 1e9 : -1;
+}
+
+/// Sums what the shares of whole steps say.
+class step_summing {
+ public:
+  [[gnu::cold]] step_summing(const profile& p, std::uint32_t thread)
+      : p_(p), number_(p.steps.size(), none) {
+    for (std::size_t i = 0; i < p.steps.size(); ++i) {
+      const step_mark& m = p.steps[i];
+      if (m.thread != thread || p.stepping.whole_from < 0 || m.begin < p.stepping.whole_from ||
+          m.end < m.begin)
+        continue;
+      number_[i] = static_cast<std::uint32_t>(length_.size());
+      length_.push_back(static_cast<double>(m.end - m.begin));
+    }
+    out_.steps = length_.size();
+    for (const double ns : length_) out_.total_ns += ns;
+    if (length_.size() < 2) return;
+    out_.median_ns = median(length_);
+    out_.excess_ns = excess_of(length_);
+    add_excess(thread);
+    add_work();
+  }
+  step_details take() { return std::move(out_); }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  static double median(std::vector<double> of) {
+    sort_table(of, [](double a, double b) { return a < b; });
+    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
+  }
+  /// Of times by step: those of slow steps less as many times the mean of the others.
+  double excess_of(const std::vector<double>& times) const {
+    double slow_ns = 0, other_ns = 0, slow = 0;
+    for (std::size_t i = 0; i < length_.size(); ++i) {
+      const bool is_slow = length_[i] > out_.median_ns;
+      (is_slow ? slow_ns : other_ns) += times[i];
+      slow += is_slow ? 1 : 0;
+    }
+    return slow_ns - slow * other_ns / (static_cast<double>(length_.size()) - slow);
+  }
+  bool is_whole(const step_share& s) const {
+    return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
+  }
+
+  [[gnu::cold]] void add_excess(std::uint32_t thread) {
+    std::vector<std::string_view> names{{}};          // outside all scopes first
+    std::vector<std::vector<double>> times{length_};  // by name and step
+    std::vector<std::uint32_t> name_of(p_.nodes.size(), none);
+    for (const step_share& s : p_.stepping.shares) {
+      if (!is_whole(s) || p_.nodes[s.node].thread != thread) continue;
+      std::uint32_t& name = name_of[s.node];
+      if (name == none) {
+        const auto known = std::find(names.begin() + 1, names.end(), p_.nodes[s.node].name);
+        name = static_cast<std::uint32_t>(known - names.begin());
+        if (known == names.end()) {
+          names.emplace_back(p_.nodes[s.node].name);
+          times.emplace_back(length_.size());
+        }
+      }
+      times[name][number_[s.step]] += not_negative(s.self_ns);
+      times[0][number_[s.step]] -= not_negative(s.self_ns);
+    }
+    for (std::size_t n = 0; n < names.size(); ++n)
+      out_.excess.push_back({names[n], excess_of(times[n])});
+    sort_table(out_.excess, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+  }
+
+  /// Of calls inside another one with a formula that one tells.
+  [[gnu::cold]] void add_work() {
+    std::vector<char> inside(p_.nodes.size());
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const std::uint32_t parent = p_.nodes[i].parent;
+      inside[i] = parent < i && (inside[parent] != 0 || has_flops(p_.nodes[parent]));
+    }
+    std::vector<std::pair<dtype, double>> by_type;
+    for (const step_share& s : p_.stepping.shares) {
+      if (!is_whole(s) || inside[s.node] != 0) continue;
+      const scope_node& n = p_.nodes[s.node];
+      if (!has_flops(n) || !opens_calls(n)) continue;
+      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
+      out_.flops += flops;
+      if (n.work.pass == pass_kind::recompute || !(flops > 0)) continue;
+      out_.model_flops += flops;
+      auto known = by_type.begin();
+      while (known != by_type.end() && known->first != n.work.type) ++known;
+      if (known == by_type.end()) by_type.emplace_back(n.work.type, flops);
+      else known->second += flops;
+    }
+    if (by_type.size() == 1) out_.type = by_type[0].first;
+    double all = 0;
+    for (const auto& [type, flops] : by_type) {
+      const double least = least_time_ns(p_, type, flops);
+      if (least < 0) return;
+      all += least;
+    }
+    if (!by_type.empty()) out_.least_ns = all;
+  }
+  static bool has_flops(const scope_node& n) noexcept {
+    return n.kind == scope_kind::op && n.work.has_flops && n.work.valid;
+  }
+
+  const profile& p_;
+  std::vector<std::uint32_t> number_;  // of each mark: among the whole steps
+  std::vector<double> length_;         // of these, in ns
+  step_details out_;
+};
+
+}  // namespace detail
+
+/// A row for each thread with steps that ended; the one whose steps take most time first.
+[[gnu::cold]] inline std::vector<step_row> step_table(const profile& p) {
+  std::vector<step_row> out;
+  for (const thread_steps& t : p.stepping.threads) {
+    if (t.count == 0) continue;
+    const double least = std::max(0.0, t.min_ns), most = std::max(least, t.max_ns);
+    const auto quantile = [&](double q) {
+      return std::clamp(t.durations.quantile(q) * p.clock.ns_per_tick, least, most);
+    };
+    out.push_back({t.thread, t.count, t.total_ns, quantile(0.5), quantile(0.99), least, most,
+                   t.first_ns, t.running_ns});
+  }
+  detail::sort_table(out,
+                     [](const step_row& a, const step_row& b) { return a.total_ns > b.total_ns; });
+  return out;
+}
+
+/// Of the steps of one thread; no steps where the timeline has none of them whole.
+[[gnu::cold]] inline step_details details_of_steps(const profile& p, std::uint32_t thread) {
+  return detail::step_summing(p, thread).take();
+}
+
+KPROF_DETAIL_END
+
+#endif

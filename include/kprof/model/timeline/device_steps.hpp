@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
+#define KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
+
+// Steps with what they launched: the host goes on to the next step while the device is at work on
+// the last one. The borders are those of PyTorch's TensorBoard plugin. Pure, n log n.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/timeline/intervals.hpp>
+#include <kprof/model/timeline/run_times.hpp>
+#include <kprof/profile.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A step from the moment when the device was done with the one before.
+struct device_step {
+  std::uint64_t index = 0;
+  interval host;            ///< as the program marked it
+  interval span;            ///< until its last item has ended
+  std::uint64_t items = 0;  ///< whose launch lies wholly in the step
+  bool counts = true;       ///< false: skipped, or to warm up
+};
+
+struct device_steps {
+  std::vector<device_step> steps;  ///< in order; their spans are disjoint
+  std::uint64_t cut = 0;           ///< at the end, whose device work is not all there
+  std::uint64_t nested = 0;        ///< marks left out: they begin before the one before has ended
+  std::uint64_t odd = 0;           ///< marks left out: they end before they begin
+};
+
+namespace detail {
+
+/// The marked steps that follow one another.
+[[gnu::cold]] inline device_steps marked_steps(const profile& p) {
+  device_steps out;
+  std::vector<step_mark> marks = p.steps;
+  sort_plain(marks, [](const step_mark& a, const step_mark& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return a.end > b.end;
+  });
+  for (const step_mark& m : marks) {
+    if (m.end < m.begin) {
+      ++out.odd;
+      continue;
+    }
+    const interval host{bounded_time(m.begin), bounded_time(m.end)};
+    if (!out.steps.empty() && host.begin < out.steps.back().host.end) {
+      ++out.nested;
+      continue;
+    }
+    out.steps.push_back({m.index, host, host, 0, m.counts});
+  }
+  return out;
+}
+
+/// What the steps launched.
+struct launched_work {
+  std::vector<std::uint32_t> step;  // of each item; none: it was launched in none
+  std::vector<std::int64_t> first;  // of each step: the earliest start
+  std::vector<std::int64_t> last;   // and the latest end
+};
+
+[[gnu::cold]] inline launched_work work_of_steps(const run_times& times, device_steps& of) {
+  constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
+  launched_work out;
+  out.first.resize(of.steps.size(), no_time);
+  out.last.resize(of.steps.size(), -no_time);
+  for (const timed_item& i : times.items) {
+    out.step.push_back(timed_item::none);
+    if (!i.launched) continue;
+    const auto after =
+        std::partition_point(of.steps.begin(), of.steps.end(),
+                             [&](const device_step& s) { return s.host.begin <= i.call.begin; });
+    if (after == of.steps.begin() || i.call.end > (after - 1)->host.end) continue;
+    const auto at = static_cast<std::size_t>(after - of.steps.begin()) - 1;
+    out.step.back() = static_cast<std::uint32_t>(at);
+    ++of.steps[at].items;
+    out.first[at] = std::min(out.first[at], i.span.begin);
+    out.last[at] = std::max(out.last[at], i.span.end);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// The steps with their work on all devices. Where none launched any, they are as marked.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {
+  device_steps out = detail::marked_steps(p);
+  std::vector<device_step>& steps = out.steps;
+  const detail::launched_work work = detail::work_of_steps(times, out);
+  std::size_t last = steps.size();
+  while (last > 0 && steps[last - 1].items == 0) --last;
+  if (last == 0) return out;
+
+  std::int64_t previous = steps[0].host.begin;
+  if (steps[0].items > 0)
+    for (std::size_t i = 0; i < times.items.size(); ++i)
+      if (work.step[i] == timed_item::none && times.items[i].span.end < work.first[0])
+        previous = std::max(previous, times.items[i].span.end);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    interval& span = steps[i].span;
+    span.begin = std::max(previous, steps[i].host.begin);
+    span.end = std::max({steps[i].host.end, span.begin, work.last[i]});
+    previous = span.end;
+  }
+  // Of the last one with work some may not have been recorded: it has less than four fifths of
+  // what the one before has.
+  if (last > 1 &&
+      static_cast<double>(steps[last - 1].items) < 0.8 * static_cast<double>(steps[last - 2].items))
+    --last;
+  out.cut = steps.size() - last;
+  steps.resize(last);
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_TIMELINE_PASS_LINKS_HPP
+#define KPROF_MODEL_TIMELINE_PASS_LINKS_HPP
+
+// Which backward call belongs to which forward call, by a rule: backward goes through the layers in
+// reverse, so that of the calls of one operator with the same parameters in the same layer of a
+// step the last forward one comes first. Pure, n log n.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/launch_places.hpp>
+#include <kprof/model/timeline/intervals.hpp>
+#include <kprof/model/timeline/passes.hpp>
+#include <kprof/model/timeline/run_times.hpp>
+#include <kprof/profile.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Two calls: indices in profile::timeline.
+struct pass_link {
+  std::uint32_t forward = 0;
+  std::uint32_t backward = 0;
+};
+
+struct pass_links {
+  std::vector<pass_link> links;  ///< by backward call
+  std::uint64_t unlinked = 0;    ///< backward calls for which no forward call is left
+};
+
+namespace detail {
+
+struct passed_call {
+  std::uint32_t step = 0;
+  std::uint32_t variant = 0;
+  std::uint32_t pass = 0;   // 0: forward
+  std::uint32_t index = 0;  // in profile::timeline
+  std::int64_t start = 0;
+};
+
+/// The calls in `steps` that have a pass, by step, variant, pass and time.
+[[gnu::cold]] inline std::vector<passed_call> passed_calls(const profile& p,
+                                                           const std::vector<interval>& steps) {
+  const pass_places places(p);
+  const pass_variants variants(p, places);
+  std::vector<std::uint32_t> pass_of_node(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (variants.of(static_cast<std::uint32_t>(i)) != scope_node::none) {
+      const pass_kind pass = pass_of_name(pass_of(p, p.nodes[i]));
+      if (pass == pass_kind::fprop) pass_of_node[i] = 0;
+      else if (direction_of(pass_name(pass)) == direction::backward)
+        pass_of_node[i] = static_cast<std::uint32_t>(pass);
+    }
+  std::vector<passed_call> calls;
+  for (std::size_t i = 0; i < p.timeline.size(); ++i) {
+    const timeline_scope& s = p.timeline[i];
+    if (s.node >= p.nodes.size() || pass_of_node[s.node] == scope_node::none) continue;
+    const std::int64_t begin = whole_ns(p.clock.to_ns(s.start));
+    const auto after = std::partition_point(
+        steps.begin(), steps.end(), [begin](const interval& step) { return step.begin <= begin; });
+    if (after == steps.begin() || begin >= (after - 1)->end) continue;
+    calls.push_back({static_cast<std::uint32_t>(after - steps.begin()), variants.of(s.node),
+                     pass_of_node[s.node], static_cast<std::uint32_t>(i), s.start});
+  }
+  sort_plain(calls, [](const passed_call& a, const passed_call& b) {
+    if (a.step != b.step) return a.step < b.step;
+    if (a.variant != b.variant) return a.variant < b.variant;
+    if (a.pass != b.pass) return a.pass < b.pass;
+    return a.start < b.start;
+  });
+  return calls;
+}
+
+}  // namespace detail
+
+/// Of the calls in the timeline; `steps` are in order and disjoint, on the host.
+[[gnu::cold]] inline pass_links links_of(const profile& p, const std::vector<interval>& steps) {
+  pass_links out;
+  const std::vector<detail::passed_call> calls = detail::passed_calls(p, steps);
+  for (std::size_t first = 0; first < calls.size();) {
+    const detail::passed_call& head = calls[first];
+    std::size_t forward_end = first, last = first;
+    for (; last < calls.size() && calls[last].step == head.step &&
+           calls[last].variant == head.variant;
+         ++last)
+      if (calls[last].pass == 0) forward_end = last + 1;
+    std::size_t taken = 0;  // of the forward calls, from the last one on
+    for (std::size_t i = forward_end; i < last; ++i) {
+      if (i > forward_end && calls[i].pass != calls[i - 1].pass) taken = 0;
+      if (taken == forward_end - first) {
+        ++out.unlinked;
+        continue;
+      }
+      out.links.push_back({calls[forward_end - 1 - taken].index, calls[i].index});
+      ++taken;
+    }
+    first = last;
+  }
+  detail::sort_plain(
+      out.links, [](const pass_link& a, const pass_link& b) { return a.backward < b.backward; });
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif
