@@ -85,7 +85,7 @@ struct csv_columns {
   explicit csv_columns(const grouping& by) : folded(by.folded()) {
     for (const group_part& part : by.keys())
       if (part.kind == group_key::region || part.kind == group_key::layer ||
-          part.kind == group_key::field)
+          part.kind == group_key::field || part.kind == group_key::step)
         keys.push_back(text_of(part));
   }
 };

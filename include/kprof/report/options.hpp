@@ -41,9 +41,13 @@ struct report_options {
   /// the width. docs/reports.md lists all, and so does the error that answers an unknown name.
   std::vector<std::string> columns{};
   bool all_parameters = false;  ///< show every field of a row, also where it is the default
-  bool table = true;            ///< show the operator table
+  /// Another machine to project the rows on: a GPU by its common name, such as "H100", or a file of
+  /// ceilings. Each row keeps its share of the roof.
+  std::string machine{};
+  bool table = true;  ///< show the operator table
   /// What to do first, above the table: "off" for none, "all" for all that the rules find, "-G9"
-  /// without a rule's. Empty: the five pieces of advice that save most.
+  /// without a rule's, "prove" with what it gains, measured (kprof/prove.hpp). Empty: the five
+  /// pieces of advice that save most.
   std::vector<std::string> advice{};
   /// Show the call tree. No value: where it says more than the operators, since their table is not
   /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
@@ -55,6 +59,8 @@ struct report_options {
   /// Show the table of copies and memsets, if the run has any. No value: where they take 10 % of
   /// the device's time.
   std::optional<bool> copies{};
+  /// Show the calls of CUDA's libraries by function.
+  bool api = false;
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;

@@ -97,6 +97,7 @@ inline bool needs_no_value(const option& of) {
 /// "width=COLUMNS", as lists of valid options show it.
 [[gnu::cold]] inline std::string usage(const option& of) {
   if (of.kind == option_kind::mark) return of.name;
+  if (of.form[0] == '(') return std::string{of.name} + of.form;
   return std::string{of.name} + '=' + (of.kind == option_kind::flag ? "on|off" : of.form);
 }
 

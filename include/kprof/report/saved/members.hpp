@@ -61,22 +61,18 @@ inline constexpr auto members_of<work_per_call> =
                saved<&work_per_call::bytes_written>("bytes_written"),
                saved<&work_per_call::type>("type"),
                saved<&work_per_call::on>("on"),
-               saved<&work_per_call::pass>("pass")};
+               saved<&work_per_call::pass>("pass"),
+               saved<&work_per_call::threads>("threads")};
 
 template <>
-inline constexpr auto members_of<shared_part> =
-    std::tuple{saved<&shared_part::part>("part"),
-               saved<&shared_part::parts>("parts"),
-               saved<&shared_part::calls>("calls"),
-               saved<&shared_part::joined>("joined"),
-               saved<&shared_part::wall_ns>("wall_ns"),
-               saved<&shared_part::busy_ns>("busy_ns"),
-               saved<&shared_part::longest_ns>("longest_ns"),
-               saved<&shared_part::min_ns>("min_ns"),
-               saved<&shared_part::max_ns>("max_ns"),
-               saved<&shared_part::first_ns>("first_ns"),
-               saved<&shared_part::first_end_ns>("first_end_ns"),
-               saved<&shared_part::durations>("durations")};
+inline constexpr auto members_of<shared_part> = std::tuple{
+    saved<&shared_part::part>("part"),          saved<&shared_part::parts>("parts"),
+    saved<&shared_part::calls>("calls"),        saved<&shared_part::joined>("joined"),
+    saved<&shared_part::wall_ns>("wall_ns"),    saved<&shared_part::elapsed_ns>("elapsed_ns"),
+    saved<&shared_part::busy_ns>("busy_ns"),    saved<&shared_part::longest_ns>("longest_ns"),
+    saved<&shared_part::min_ns>("min_ns"),      saved<&shared_part::max_ns>("max_ns"),
+    saved<&shared_part::first_ns>("first_ns"),  saved<&shared_part::first_end_ns>("first_end_ns"),
+    saved<&shared_part::durations>("durations")};
 
 template <>
 inline constexpr auto members_of<scope_node> =
@@ -108,6 +104,9 @@ inline constexpr auto members_of<scope_node> =
                saved<&scope_node::first_end_ns>("first_end_ns"),
                saved<&scope_node::measured_ns>("measured_ns"),
                saved<&scope_node::off_cpu_ns>("off_cpu_ns"),
+               saved<&scope_node::denormal_ns>("denormal_ns"),
+               saved<&scope_node::measured_calls>("measured_calls"),
+               saved<&scope_node::denormal_calls>("denormal_calls"),
                saved<&scope_node::durations>("durations"),
                saved<&scope_node::shared>("shared")};
 
@@ -196,6 +195,7 @@ inline constexpr auto members_of<device_info> =
                saved<&device_info::memory_bytes_per_s>("memory_bytes_per_s"),
                saved<&device_info::clock_hz>("clock_hz"),
                saved<&device_info::l2_bytes>("l2_bytes"),
+               saved<&device_info::uuid>("uuid"),
                saved<&device_info::busy_ns>("busy_ns"),
                saved<&device_info::sum_ns>("sum_ns"),
                saved<&device_info::busy_is_exact>("busy_is_exact")};
@@ -229,6 +229,9 @@ inline constexpr auto members_of<device_profile> =
                saved<&device_profile::devices>("devices"),
                saved<&device_profile::kernels>("kernels"),
                saved<&device_profile::work>("work"),
+               saved<&device_profile::functions>("functions"),
+               saved<&device_profile::calls>("calls"),
+               saved<&device_profile::timeline>("timeline"),
                saved<&device_profile::complete>("complete"),
                saved<&device_profile::collecting_ns>("collecting_ns")};
 
@@ -263,7 +266,9 @@ inline constexpr auto members_of<gpu_arithmetic_ceiling> =
                saved<&gpu_arithmetic_ceiling::operations>("operations"),
                saved<&gpu_arithmetic_ceiling::sparse_operations>("sparse_operations"),
                saved<&gpu_arithmetic_ceiling::clock_hz>("clock_hz"),
-               saved<&gpu_arithmetic_ceiling::source>("source")};
+               saved<&gpu_arithmetic_ceiling::source>("source"),
+               saved<&gpu_arithmetic_ceiling::measured_operations>("measured_operations"),
+               saved<&gpu_arithmetic_ceiling::table_operations>("table_operations")};
 
 template <>
 inline constexpr auto members_of<gpu_ceilings> =
@@ -272,7 +277,13 @@ inline constexpr auto members_of<gpu_ceilings> =
                saved<&gpu_ceilings::memory_bytes>("memory_bytes"),
                saved<&gpu_ceilings::l2_bytes>("l2_bytes"),
                saved<&gpu_ceilings::shared_bytes>("shared_bytes"),
-               saved<&gpu_ceilings::notes>("notes")};
+               saved<&gpu_ceilings::notes>("notes"),
+               saved<&gpu_ceilings::measured>("measured"),
+               saved<&gpu_ceilings::measured_clock_hz>("measured_clock_hz"),
+               saved<&gpu_ceilings::table_memory_bytes>("table_memory_bytes"),
+               saved<&gpu_ceilings::table_l2_bytes>("table_l2_bytes"),
+               saved<&gpu_ceilings::to_device_bytes>("to_device_bytes"),
+               saved<&gpu_ceilings::from_device_bytes>("from_device_bytes")};
 
 template <>
 inline constexpr auto members_of<machine_ceilings> =
@@ -289,7 +300,8 @@ inline constexpr auto members_of<profile> =
                saved<&profile::cost>("cost"),           saved<&profile::notes>("notes"),
                saved<&profile::threads>("threads"),     saved<&profile::operators>("operators"),
                saved<&profile::nodes>("nodes"),         saved<&profile::device>("device"),
-               saved<&profile::machine>("machine"),     saved<&profile::timeline>("timeline")};
+               saved<&profile::machine>("machine"),     saved<&profile::timeline>("timeline"),
+               saved<&profile::steps>("steps"),         saved<&profile::stepping>("stepping")};
 
 /// Names of the enumerators, by value; an empty one is none.
 template <class E>

@@ -12,6 +12,8 @@
 #include <kprof/report/saved/json_tape.hpp>
 #include <kprof/report/saved/members.hpp>
 #include <kprof/report/saved/read_parameters.hpp>
+#include <kprof/report/saved/step_members.hpp>
+#include <kprof/report/saved/timeline_members.hpp>
 
 #include <charconv>
 #include <concepts>
@@ -273,7 +275,29 @@ class profile_reader {
     }
     for (const timeline_scope& s : p.timeline)
       if (s.node >= p.nodes.size()) return fail("timeline refers to a node that is not there");
-    return true;
+    return check_device_timeline(p);
+  }
+  bool check_device_timeline(const profile& p) {
+    static_assert(device_item::none == 0xFFFFFFFFU && host_call::none == device_item::none &&
+                  host_call_sum::none == device_item::none && step_mark::none == device_item::none);
+    const auto there = [](std::uint32_t i, std::size_t size) {
+      return i == device_item::none || i < size;
+    };
+    bool good = true;
+    for (const device_item& i : p.device.timeline.items)
+      good = good && there(i.work, p.device.work.size()) && there(i.thread, p.threads.size());
+    for (const host_call& c : p.device.timeline.calls)
+      good = good && there(c.name, p.device.functions.size()) && there(c.scope, p.nodes.size()) &&
+             there(c.thread, p.threads.size());
+    for (const host_call_sum& c : p.device.calls)
+      good = good && there(c.name, p.device.functions.size()) && there(c.scope, p.nodes.size());
+    for (const step_mark& s : p.steps) good = good && there(s.thread, p.threads.size());
+    for (const thread_steps& s : p.stepping.threads)
+      good = good && there(s.thread, p.threads.size());
+    for (const step_share& s : p.stepping.shares)
+      good = good && there(s.step, p.steps.size()) && there(s.node, p.nodes.size());
+    return good ||
+           fail("device.timeline, device.calls, steps or stepping refer to what is not there");
   }
   bool check_node(const profile& p, std::size_t i) {
     const scope_node& n = p.nodes[i];

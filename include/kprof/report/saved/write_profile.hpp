@@ -9,6 +9,8 @@
 #include <kprof/report/saved/encoding.hpp>
 #include <kprof/report/saved/json_writer.hpp>
 #include <kprof/report/saved/members.hpp>
+#include <kprof/report/saved/step_members.hpp>
+#include <kprof/report/saved/timeline_members.hpp>
 #include <kprof/version.hpp>
 
 #include <algorithm>
@@ -155,6 +157,23 @@ class profile_writer {
       return object.scope < p_.nodes.size() ? object.scope : none;
     } else if constexpr (std::is_same_v<member, saved_member<&device_work::kernel>>) {
       return object.kernel < p_.device.kernels.size() ? object.kernel : none;
+    } else if constexpr (std::is_same_v<member, saved_member<&device_item::work>>) {
+      return object.work < p_.device.work.size() ? object.work : none;
+    } else if constexpr (std::is_same_v<member, saved_member<&device_item::thread>> ||
+                         std::is_same_v<member, saved_member<&host_call::thread>> ||
+                         std::is_same_v<member, saved_member<&step_mark::thread>> ||
+                         std::is_same_v<member, saved_member<&thread_steps::thread>>) {
+      return object.thread < p_.threads.size() ? object.thread : none;
+    } else if constexpr (std::is_same_v<member, saved_member<&step_share::step>>) {
+      return object.step < p_.steps.size() ? object.step : none;
+    } else if constexpr (std::is_same_v<member, saved_member<&step_share::node>>) {
+      return object.node < p_.nodes.size() ? object.node : none;
+    } else if constexpr (std::is_same_v<member, saved_member<&host_call::name>> ||
+                         std::is_same_v<member, saved_member<&host_call_sum::name>>) {
+      return object.name < p_.device.functions.size() ? object.name : none;
+    } else if constexpr (std::is_same_v<member, saved_member<&host_call::scope>> ||
+                         std::is_same_v<member, saved_member<&host_call_sum::scope>>) {
+      return object.scope < p_.nodes.size() ? object.scope : none;
     } else {
       return object.*Pointer;
     }

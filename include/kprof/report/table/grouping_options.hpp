@@ -37,7 +37,7 @@ constexpr option by_option() noexcept {
           .fallback = "parameters",
           .meaning =
               "what the calls of a row have in common: `op`, `parameters`, `pass`, `dtype`, "
-              "`region`, `layer`, `thread`, `call_site` and fields by their names",
+              "`region`, `layer`, `thread`, `call_site`, `step` and fields by their names",
           .validate = &check_by_option,
           .store = &store_member<&Options::by>};
 }

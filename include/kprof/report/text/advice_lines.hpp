@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/advice/advise.hpp>
+#include <kprof/model/advice/proof.hpp>
 #include <kprof/model/advice/sentence.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/format.hpp>
@@ -29,9 +30,11 @@ namespace detail {
 }
 
 /// Text of the model or of the program's own rules, fit to print.
-[[gnu::cold]] inline std::string advice_text(const page& out, const advice& a) {
+[[gnu::cold]] inline std::string advice_text(const page& out, const advice& a,
+                                             const std::string& proof) {
   std::string text = stopped(a.where + ' ' + a.fact);
   if (!a.action.empty()) text += ' ' + stopped(a.action);
+  if (!proof.empty()) text += ' ' + stopped(proof);
   text.append(" [").append(a.id) += ']';
   if (out.ascii()) {
     for (std::size_t at; (at = text.find("\u00B5")) != std::string::npos;) text.replace(at, 2, "u");
@@ -51,16 +54,19 @@ namespace detail {
   return "at most " + padded(time, 7) + ' ' + padded(share, 4);
 }
 
-[[gnu::cold]] inline void print_advice(page& out, const profile& p, const text_plan& plan) {
-  const std::vector<advice> found = advise(p, plan.options.advice);
+[[gnu::cold]] inline void print_advice(page& out, const profile& p, const text_plan& plan,
+                                       const time_summary& times) {
+  const std::vector<advice> found = advise(p, plan.options.advice, &times);
   if (found.empty()) return;
   out.space();
   out.line("Do first", line_style::bold);
   const std::size_t digits = std::to_string(found.size()).size(), indent = 2 + digits + 2;
+  const bool prove = has_word(plan.options.advice, "prove");
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string number = std::to_string(i + 1);
     out.paragraph("  " + std::string(digits - number.size(), ' ') + number + "  ",
-                  advice_text(out, found[i]), indent, line_style::plain, gain_text(out, found[i]));
+                  advice_text(out, found[i], prove ? proof_of(p, found[i]) : std::string{}), indent,
+                  line_style::plain, gain_text(out, found[i]));
   }
 }
 

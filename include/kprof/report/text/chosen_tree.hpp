@@ -11,6 +11,7 @@
 #include <kprof/model/tree_folding.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/hidden_rows.hpp>
+#include <kprof/report/text/off_cpu_line.hpp>
 #include <kprof/report/text/text_plan.hpp>
 
 #include <cstddef>
@@ -57,18 +58,19 @@ struct chosen_tree {
   std::vector<bool> shown, last;   // last: no sibling below it is shown
   hidden_rows filtered, cut, all;  // all: rows of the tree, those that are cut too
   tree_work flops, bytes, roof;
-  bool any_open = false, any_folded = false;  // of those that are shown
+  bool any_open = false, any_folded = false, any_off_cpu = false;  // of those that are shown
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan) {
     const tree_order order = plan.options.order;
     std::vector<tree_row> found = kprof::call_tree(p, plan.by.has(group_key::thread), order);
     if (plan.filter.active()) keep_matching(found, plan.filter);
-    if (plan.options.top > 0) rows = fold_siblings(found, order);
+    if (plan.options.top > 0) fold(found, plan);
     else
       for (tree_row& row : found) {
         const double ns = row.total_ns, device_ns = row.device_total_ns;
         const std::uint32_t node = row.node;
         rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns, {node}});
+        shown.push_back(true);
       }
     for (const folded_row& f : rows) {
       all.add(f.row);
@@ -77,9 +79,7 @@ struct chosen_tree {
       bytes.add(f.row, f.row.bytes, f.row.bytes_per_s, plan.device);
       roof.add(f.row, f.row.roof, f.row.roof, plan.device);
     }
-    shown.assign(rows.size(), true);
     last.assign(rows.size(), false);
-    if (plan.options.top > 0) keep_largest(plan.options.top);
     bool top_seen = false;
     std::vector<bool> child_seen(rows.size(), false);
     for (std::size_t i = rows.size(); i-- > 0;) {
@@ -87,6 +87,8 @@ struct chosen_tree {
       const tree_row& row = rows[i].row;
       any_open = any_open || row.open > 0;
       any_folded = any_folded || rows[i].siblings > 1;
+      any_off_cpu =
+          any_off_cpu || was_off_cpu({{}, row.total_ns, row.measured_ns, row.off_cpu_ns}, plan);
       if (row.parent == scope_node::none) last[i] = !top_seen, top_seen = true;
       else last[i] = !child_seen[row.parent], child_seen[row.parent] = true;
     }
@@ -116,7 +118,21 @@ struct chosen_tree {
     found = std::move(left);
   }
 
+  /// Folds regions, and operators too where too much would be left to the line that says "more".
+  [[gnu::cold]] void fold(const std::vector<tree_row>& found, const text_plan& plan) {
+    // Calls of a few sizes stay apart, those of a cache that grows from call to call do not.
+    constexpr std::size_t many = 8;
+    for (const std::size_t least_calls : {std::size_t{0}, many}) {
+      rows = fold_siblings(found, plan.options.order, least_calls);
+      cut = {};
+      keep_largest(plan.options.top);
+      const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
+      if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
+    }
+  }
+
   void keep_largest(std::size_t top) {
+    shown.assign(rows.size(), true);
     // A parent is no smaller than its children and comes before them.
     std::size_t kept = 0;
     for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {

@@ -75,6 +75,20 @@ consteval column make_column(std::string_view id, look as, unsigned rank, unsign
   return {d.id, d.label, as, rank, device_rank, nullptr, d.meaning, d.meaning};
 }
 
+inline figure projected_time(const operator_row& row) noexcept { return row.projected_ns; }
+
+/// A run does not have this number: a report computes it where `machine=` names another machine.
+inline constexpr metric projected_metric{
+    .id = "projected",
+    .label = "projected",
+    .unit = units::nanoseconds,
+    .adds = additivity::overlapping_sum,
+    .of_device = false,
+    .of = &projected_time,
+    .meaning =
+        "what the calls would take on the machine of `machine=`, at the same share of the "
+        "roof; total, or dev total, is what they take here"};
+
 /// A bar beside a share.
 constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank) {
   return {id, "", look::bar, rank, device_rank, nullptr, "", ""};
@@ -82,28 +96,29 @@ constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank)
 
 /// The value of a key of the grouping, which is one where the column is shown.
 constexpr column around_column(const char* id, const char* meaning) {
-  return {id, id, look::around, 2, 2, nullptr, meaning, meaning};
+  return {id, id, look::around, 1, 1, nullptr, meaning, meaning};
 }
 
 inline constexpr column columns[] = {
     make_column("operator", look::name, 1, 1),
-    make_column("parameters", look::parameters, 2, 2),
+    make_column("parameters", look::parameters, 1, 1),
     make_column("call_site", look::call_site, 6, 5),
     make_column("thread", look::thread, 6, 5),
     around_column("region", "innermost region around the calls; a row for each"),
     around_column("layer", "all regions around the calls, joined by `/`; a row for each"),
-    make_column("pass", look::pass, 2, 2),
-    make_column("calls", look::calls, 4, 4),
+    make_column("pass", look::pass, 1, 1),
+    make_column("calls", look::calls, 2, 2),
     make_column("replays", look::calls, not_here, 0),
     make_column("open", look::open, 5, 5),
-    make_column("device", look::time, not_here, 2),
+    make_column("device", look::time, not_here, 1),
     bar_column("device_bar", not_here, 10),
     make_column("device_share", look::share, not_here, 3),
     make_column("device_total", look::time, not_here, 11),
     make_column("kernels", look::calls, not_here, 9),
     make_column("copies", look::calls, not_here, 16),
     make_column("gap", look::time, not_here, 15),
-    make_column("self", look::time, 2, 8),
+    make_column("waited", look::time, not_here, 9),  // unasked only where rows waited for long
+    make_column("self", look::time, 1, 8),
     bar_column("bar", 9, not_here),
     make_column("share", look::share, 3, 14),
     {"cumulative", "cumulative", look::cumulative, 0, 0, nullptr,
@@ -122,6 +137,8 @@ inline constexpr column columns[] = {
     make_column("bound", look::bound, 6, 6),
     make_column("lost", look::time, 12, 12),
     make_column("ideal", look::time, 0, 0),
+    {projected_metric.id, projected_metric.label, look::time, 1, 1, &projected_metric,
+     projected_metric.meaning, projected_metric.meaning},
     make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
@@ -205,6 +222,12 @@ inline std::string number_cell(look as, double x, const page& out) {
   }
 }
 
+/// The same of a number that may be no more than a bound, or not known.
+inline std::string figure_cell(const figure& f, look as, const page& out) {
+  if (!f.known()) return "n/a";
+  return (!f.at_most ? "" : out.ascii() ? "<= " : "\u2264 ") + number_cell(as, f.value, out);
+}
+
 inline std::string cell(const column& c, const operator_row& row, const profile& p,
                         const page& out) {
   switch (c.as) {
@@ -215,9 +238,10 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::thread: return thread_name(p, row.thread);
     case look::around: {
       const group_value* const v = value_of(c, row);
-      const std::size_t longest = std::min<std::size_t>(out.width() / 5, 24);
+      const std::size_t longest =
+          out.width() < 100 ? out.width() / 6 : std::min<std::size_t>(out.width() / 5, 24);
       if (v == nullptr) return {};
-      return v->known ? printable_end(v->text, longest, out.ascii()) : "none";
+      return v->known ? printable_ends(v->text, longest, out.ascii()) : "none";
     }
     case look::type:
       return row.several_types            ? "several"
@@ -228,8 +252,7 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
-  const figure f = c.number->of(row);
-  return f.known() ? number_cell(c.as, f.value, out) : "n/a";
+  return figure_cell(c.number->of(row), c.as, out);
 }
 
 // ---- order

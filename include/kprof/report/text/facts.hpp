@@ -8,6 +8,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/text/page.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,7 +19,7 @@ namespace detail {
 
 [[gnu::cold]] inline void print_fact(page& out, std::string key, const std::string& text) {
   key.insert(0, 2, ' ');
-  key.resize(12, ' ');
+  key.resize(std::max<std::size_t>(12, key.size() + 1), ' ');
   out.paragraph(key, text, key.size());
 }
 

@@ -175,6 +175,7 @@ inline bool is_complete(const profile& p) {
   } else {
     text += "n/a: not measured in this process";
   }
+  if (p.state == measured_alone) return out.paragraph("", text + '.', 2);  // KPROF is not asked
   text += ". More: KPROF='report(";
   if (plan.roofs && !plan.options.roofline) text += "roofline,";
   if (!plan.tree) text += "tree,";

@@ -14,6 +14,9 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+// More than this part of the run is not left to lines that say "more".
+inline constexpr double most_folded = 0.02;
+
 /// Why rows are not shown, for the lines that count them.
 [[gnu::cold]] inline std::string filtered_by(const page& out, const text_plan& plan) {
   return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";

@@ -45,10 +45,6 @@ namespace detail {
   return text;
 }
 
-[[gnu::cold]] inline std::string figure_cell(const figure& f, look as, const page& out) {
-  return f.known() ? number_cell(as, f.value, out) : "n/a";
-}
-
 [[gnu::cold]] inline std::string tensor_cell(const kernel_row& row, const page&) {
   switch (row.tensor_core) {
     case tensor_use::yes_by_name: return "yes (name)";
@@ -170,6 +166,15 @@ inline constexpr kernel_column kernel_columns[] = {
     {"occupancy", 12, true, 0, &occupancy_cell,
      "theoretical occupancy: warps that a multiprocessor holds at a time / most that it can hold, "
      "and what allows no more"},
+    {"tiles", 13, true, 0,
+     [](const kernel_row& row, const page&) {
+       return row.tiles.share.known()
+                  ? format_share(row.tiles.share.value) + " of " + std::to_string(row.tiles.rows) +
+                        'x' + std::to_string(row.tiles.columns)
+                  : std::string{"n/a"};
+     },
+     "of a product of matrices whose tile is in the kernel's name: the share of the tiles that is "
+     "result, and their size; the rest reaches over its edges and is computed for nothing"},
     {"tensor core", 7, true, 0, &tensor_cell,
      "whether the kernel computes on tensor cores, and how that is known: by its name, which never "
      "says no, or declared by arithmetic() "

@@ -46,17 +46,18 @@ struct chosen_kernels {
   hidden filtered, cut;
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
+    const grouping by = plan.by.without(group_key::step);  // devices' work is not told apart by it
     if (!plan.filter.active()) {
-      rows = kernel_table(p, plan.by);
+      rows = kernel_table(p, by);
     } else {
       const std::vector<bool> matches = matching(p, plan.filter);
       const auto match = [&](const device_work& w) {
         return matches[static_cast<std::size_t>(&w - p.device.work.data())];
       };
       for (const kernel_row& row :
-           kernel_table(p, plan.by, [&](const device_work& w) { return !match(w); }))
+           kernel_table(p, by, [&](const device_work& w) { return !match(w); }))
         filtered.add(row);
-      rows = kernel_table(p, plan.by, match);
+      rows = kernel_table(p, by, match);
     }
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
       cut.add(rows.back());

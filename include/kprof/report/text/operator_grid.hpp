@@ -149,10 +149,14 @@ class operator_grid {
       case look::bar: return c.is(plan_.device ? "device_bar" : "bar");
       default: break;
     }
+    if (c.is("waited") &&
+        !any([&](const operator_row& row) { return row.waited_ns > 0.01 * plan_.all_self_ns; }))
+      return false;
     if (c.is("cpu"))
       return any([&](const operator_row& row) { return was_off_cpu(off_cpu_of(row), plan_); });
     const unsigned rank = rank_of(c, plan_.device);
     if (is_of_roof(c) && !plan_.roofs) return false;
+    if (c.number == &projected_metric && !plan_.other) return false;
     return rank > 0 && rank != not_here;
   }
 
@@ -172,7 +176,7 @@ class operator_grid {
   }
 
   static bool is_of_roof(const column& c) noexcept {
-    return c.is("roof") || c.is("lost") || c.is("ideal");
+    return c.is("roof") || c.is("lost") || c.is("ideal") || c.number == &projected_metric;
   }
 
   /// What the rows are described by.
@@ -218,8 +222,9 @@ class operator_grid {
              : plan_.device ? format_share(share_of(line.so_far.device_ns, plan_.all_device_ns))
                             : format_share(share_of(line.so_far.self_ns, plan_.all_self_ns));
     if ((is_work(c) || is_of_roof(c)) && rated(line) != nullptr) {
-      const figure f = c.number->of(*rated(line));
-      return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
+      figure f = c.number->of(*rated(line));
+      if (tera) f.value *= 1e-3;
+      return figure_cell(f, c.as, out_);
     }
     return line.row != nullptr ? cell(c, *line.row, p_, out_) : sum_cell(c, *line.sum, plan_, out_);
   }

@@ -63,7 +63,8 @@ class operator_groups {
         filtered.add(row);
     std::vector<operator_row> rows = rows_of(plan.by);
     for (const operator_row& row : rows) all.add(row);
-    total = operator_total(p, [&](const scope_node& n) { return is_kept(n); });
+    total = operator_total(
+        p, [&](const scope_node& n) { return is_kept(n); }, plan.projected_on());
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
     gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
@@ -74,8 +75,6 @@ class operator_groups {
   }
 
  private:
-  // More than this part of the run is not left to lines that say "more".
-  static constexpr double most_folded = 0.02;
   static constexpr double always_folded = 0.001;
 
   bool is_kept(const scope_node& n) const {
@@ -92,7 +91,8 @@ class operator_groups {
   }
 
   std::vector<operator_row> rows_of(const grouping& by) const {
-    return in_order(operator_table(p_, by, [&](const scope_node& n) { return is_kept(n); }));
+    return in_order(operator_table(
+        p_, by, [&](const scope_node& n) { return is_kept(n); }, plan_.projected_on()));
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
     std::vector<operator_row> sorted;
@@ -120,10 +120,11 @@ class operator_groups {
   /// Finds the nodes of rows that hold several sets of parameters.
   void list_sets(std::vector<operator_group>& of, const grouping& by) const {
     std::optional<nodes_of_rows> nodes;
+    const bool by_step = by.has(group_key::step);  // which calls are in a step no node tells
     for (operator_group& g : of) {
       g.sets.assign(g.rows.size(), {});
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
-        if (g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
+        if (by_step || g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
         if (!nodes) nodes.emplace(p_, by, kept_);
         g.sets[i] = nodes->of(g.rows[i].node);
       }
@@ -183,7 +184,8 @@ class operator_groups {
   }
   void regroup(operator_group& g, const grouping& by) {
     g.rows = in_order(operator_table(
-        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); }));
+        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); },
+        plan_.projected_on()));
     std::vector<operator_group> one(1);
     one[0].rows = std::move(g.rows);
     list_sets(one, by);

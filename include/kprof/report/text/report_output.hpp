@@ -10,11 +10,13 @@
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/table/grouping_options.hpp>
+#include <kprof/report/text/other_machine.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/write_text.hpp>
 #include <kprof/status.hpp>
 
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -30,6 +32,13 @@ namespace detail {
   for (const std::string& name : value.words())
     if (status s = check_column(name); !s) return s;
   return {};
+}
+
+/// A file may still change: the report reads it, and says what is wrong in it.
+[[gnu::cold]] inline status check_machine_option(const option_value& value) {
+  other_machine machine;
+  std::vector<std::string> complaints;
+  return value.text.empty() ? status{} : read_machine(value.text, machine, complaints);
 }
 
 [[gnu::cold]] inline status check_advice_option(const option_value& value) {
@@ -79,12 +88,20 @@ inline constexpr option report_option_table[] = {
      .store = &store_member<&report_options::columns>},
     {.name = "advice",
      .kind = option_kind::list,
-     .form = "on|off|all|-ID",
+     .form = "on|off|all|prove|-ID",
      .fallback = "on",
      .meaning = "show what to do first: the five pieces of advice that save most, none, or all "
-                "that there are; `-G9+-H1` switches rules off",
+                "that there are; `-G9+-H1` switches rules off; `prove` measures what advice gains",
      .validate = &check_advice_option,
      .store = &store_member<&report_options::advice>},
+    {.name = "machine",
+     .form = "GPU|FILE",
+     .meaning =
+         "project the rows on another machine: what each would take at the same share of the "
+         "roof. A GPU by its common name, such as `H100`, or a file of "
+         "[ceilings](ceilings.md#by-hand)",
+     .validate = &check_machine_option,
+     .store = &store_member<&report_options::machine>},
     {.name = "table",
      .kind = option_kind::flag,
      .fallback = "on",
@@ -124,6 +141,11 @@ inline constexpr option report_option_table[] = {
      .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
                 "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
+    {.name = "api",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "show the calls of CUDA's libraries by function: how many, for how long, and where",
+     .store = &store_member<&report_options::api>},
     {.name = "roofline",
      .kind = option_kind::flag,
      .fallback = "off",

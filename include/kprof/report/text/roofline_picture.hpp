@@ -62,6 +62,11 @@ class roofline_picture {
       cells_[y_.cell(chart.points[i].flops_per_s)][x_.cell(chart.points[i].flops_per_byte)] =
           letters[i];
     for (const chart_roof& r : chart.roofs) label(r);
+    for (std::size_t i = 0; i < chart.roofs.size(); ++i) {
+      std::size_t same = 0;
+      while (chart.roofs[same].bytes_per_s != chart.roofs[i].bytes_per_s) ++same;
+      if (same == i) label_slope(chart.roofs[i]);
+    }
   }
 
   static constexpr std::string_view letters =
@@ -164,6 +169,28 @@ class roofline_picture {
       for (std::size_t i = 0; i < text.size(); ++i) row[from + i] = text[i];
       return;
     }
+  }
+
+  /// A roof's bandwidth right above its slope, else right below, where nothing is in its way.
+  void label_slope(const chart_roof& r) {
+    const std::string text = ' ' + format_si(r.bytes_per_s, "B/s") + ' ';
+    const auto is_free = [&](std::size_t row, std::size_t from) {
+      for (std::size_t i = from; i < from + text.size(); ++i)
+        if (i >= x_.cells || cells_[row][i] != " ") return false;
+      return true;
+    };
+    for (const bool above : {true, false})
+      for (std::size_t row = y_.cell(r.flops_per_s); row-- > 0;) {
+        std::size_t first = x_.cells, last = 0;  // of the slope in this row
+        for (std::size_t i = 0; i < x_.cells; ++i)
+          if (y_.cell(r.at(x_.value(i))) == row && std::log10(r.at(x_.value(i))) >= y_.least)
+            first = std::min(first, i), last = i;
+        if (first > last || (above && first < text.size())) continue;
+        const std::size_t from = above ? first - text.size() : last + 1;
+        if (!is_free(row, from)) continue;
+        for (std::size_t i = 0; i < text.size(); ++i) cells_[row][from + i] = text[i];
+        return;
+      }
   }
 
   const roofline_chart& chart_;

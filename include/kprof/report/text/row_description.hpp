@@ -125,6 +125,7 @@ class row_describer {
       std::string text = v.known ? v.text : "n/a";
       if (v.kind == group_key::field) text = v.key + '=' + text;
       else if (!v.known) text = "no " + v.key;
+      else if (v.kind == group_key::step) text = "step " + text;
       out.push_back({place, std::move(text)});
     }
   }

@@ -21,6 +21,22 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// A line that names the operators whose shared calls ran at once.
+[[gnu::cold]] inline void print_overlap(page& out, const operator_groups& chosen) {
+  std::vector<std::string> names, notes;
+  for (const operator_group& g : chosen.groups) {
+    if (!has_overlap(g.sum)) continue;
+    names.push_back(g.sum.operators > 1 ? format_count(g.sum.operators) + " operators"
+                                        : g.sum.name);
+    notes.push_back(" (" + out.time(g.sum.overlap_ns) + " of " +
+                    out.time(g.sum.total_ns + g.sum.overlap_ns) + ')');
+  }
+  if (names.empty()) return;
+  out.space();
+  out.list("calls overlap, as threads do not wait; total leaves out: ", names, notes,
+           line_style::notice);
+}
+
 /// A line for each operator of the table above it of which threads shared calls; nothing where
 /// there is none, or where the user has chosen the columns. Columns of their own would take the
 /// place of the parameters, and most operators would have nothing in them.
@@ -38,7 +54,8 @@ namespace detail {
     auto& row = table.rows.emplace_back();
     for (const column* c : shown) row.push_back(cell(*c, g.sum, p, out));
   }
-  if (table.rows.empty() || !plan.columns.empty()) return;
+  if (table.rows.empty()) return;
+  if (!plan.columns.empty()) return print_overlap(out, chosen);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i]->as == look::ratio) table.align_points(i);
     if (shown[i]->as == look::time) table.align_units(i);
@@ -58,6 +75,7 @@ namespace detail {
     out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
   }
   print_cut(out, table.cut(), table.whole_width());
+  print_overlap(out, chosen);
 }
 
 }  // namespace detail

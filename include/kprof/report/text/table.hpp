@@ -24,6 +24,7 @@
 #include <kprof/report/text/shared_table.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/thread_lines.hpp>
+#include <kprof/report/text/type_line.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -44,6 +45,18 @@ namespace detail {
   return out;
 }
 
+/// Of the rows' time, that of rows which no formula says anything of.
+[[gnu::cold]] inline double share_without_formula(const operator_groups& chosen,
+                                                  const text_plan& plan) {
+  double share = 0;
+  if (plan.roofs)
+    for (const operator_group& g : chosen.groups)
+      for (const operator_row& row : g.rows)
+        if (row.verdict.roof.why == absence::no_flops)
+          share += plan.device ? row.device_share : row.share;
+  return share;
+}
+
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
 [[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
@@ -56,18 +69,35 @@ namespace detail {
       of_rows.push_back(name_of(g.rows[i]));
     }
   const concerned_names names(std::move(of_rows));
-  for (const absence why :
-       {absence::no_flops,   absence::no_bytes,        absence::no_type,     absence::no_ceiling,
-        absence::invalid,    absence::merged,          absence::zero_bytes,  absence::dropped,
-        absence::lost,       absence::not_all_records, absence::untimed,     absence::no_launch,
-        absence::not_joined, absence::not_shared,      absence::no_cpu_time, absence::too_short,
-        absence::no_time,    absence::not_replayed,    absence::not_noted,   absence::graphs_only,
-        absence::no_calls})
+  for (const absence why : {absence::no_flops,    absence::no_bytes,      absence::no_type,
+                            absence::no_ceiling,  absence::other_ceiling, absence::no_other_machine,
+                            absence::invalid,     absence::merged,        absence::zero_bytes,
+                            absence::dropped,     absence::lost,          absence::not_all_records,
+                            absence::untimed,     absence::no_launch,     absence::not_joined,
+                            absence::not_shared,  absence::no_cpu_time,   absence::too_short,
+                            absence::no_time,     absence::not_replayed,  absence::not_noted,
+                            absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
+  const bool lacks_ceilings = std::any_of(rows.begin(), rows.end(), [](const operator_row* row) {
+    return !row->on_device && row->verdict.roof.why == absence::no_ceiling;
+  });
+  if (plan.roofs && lacks_ceilings)
+    for (const std::string& note : p.machine.cpu.notes)
+      out.paragraph("", "roof: " + out.safe(note), 2, line_style::notice);
+  if (const double share = share_without_formula(chosen, plan); share >= 0.001)
+    names.print(out,
+                "outside the roofline, " + format_share(share) + " of the time has no formula: ",
+                [&](std::size_t i) { return rows[i]->verdict.roof.why == absence::no_flops; });
+  names.print(out,
+              std::string{out.ascii() ? "<=" : "\u2264"} +
+                  ", held against a ceiling that is only known from below, and may be higher: ",
+              [&](std::size_t i) {
+                return plan.roofs && rows[i]->verdict.roof.known() && rows[i]->verdict.roof.at_most;
+              });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
               "work was skipped: ",
@@ -118,6 +148,26 @@ inline constexpr std::size_t longest_listed = 40;
   out.list("outside any operator, by name: ", std::vector<std::string>(notes.size()), notes);
 }
 
+/// What the run would take on another machine, and for how much of its time that is said.
+[[gnu::cold]] inline void print_projected_total(page& out, const text_plan& plan,
+                                                const operator_groups& chosen) {
+  if (!plan.other) return;
+  const operator_row& all = chosen.total;
+  const double whole_ns = plan.device ? chosen.all.device_ns : chosen.all.self_ns;
+  const double of_ns = all.projected_of_ns, there_ns = all.projected_ns.value;
+  std::string text = "projected: n/a, no row has a verdict that holds there";
+  if (all.projected_ns.known() && there_ns > 0) {
+    text = "projected: " + out.time(of_ns) + (plan.device ? " of the device's " : " of the ") +
+           out.time(whole_ns) + " in operators (" +
+           format_share(std::min(1.0, share_of(of_ns, whole_ns))) + ") would take " +
+           out.time(there_ns);
+    text += there_ns < of_ns ? ", " + format_rate(of_ns / there_ns) + " times faster"
+                             : ", " + format_rate(there_ns / of_ns) + " times slower";
+    if (of_ns < 0.995 * whole_ns) text += "; the rest has no verdict that holds there";
+  }
+  out.paragraph("", text, 2);
+}
+
 [[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
   std::string title = "Operators";
   const std::vector<group_part> keys = plan.by.keys();
@@ -129,6 +179,30 @@ inline constexpr std::size_t longest_listed = 40;
   title += std::string{", sorted by "} + plan.sort->header;
   if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   return title;
+}
+
+/// What the rows without a step hold, and what is not known of the others.
+[[gnu::cold]] inline void print_step_key(page& out, const profile& p, const text_plan& plan,
+                                         const operator_groups& chosen) {
+  if (!plan.by.has(group_key::step) || p.stepping.threads.empty()) return;
+  out.line(std::string{"n/a beside a step: "} + explain(absence::not_by_step));
+  bool any = false;
+  for (const operator_group& g : chosen.groups)
+    for (const operator_row& row : g.rows) any = any || !row.of_step;
+  if (!any) return;
+  std::uint64_t ended = 0, whole = 0;
+  for (const thread_steps& t : p.stepping.threads) ended += t.count;
+  for (const step_mark& m : p.steps)
+    whole += m.thread == p.stepping.threads[0].thread && p.stepping.whole_from >= 0 &&
+                     m.begin >= p.stepping.whole_from
+                 ? 1U
+                 : 0U;
+  std::string text = "no step: calls outside steps, and calls that threads share or graphs replay";
+  if (whole < ended)
+    text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
+            format_count(ended) + " that the timeline does not have whole";
+  if (plan.device) text += "; and the work of devices, which is not told apart by step";
+  out.paragraph("", text, 2);
 }
 
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
@@ -152,6 +226,9 @@ inline constexpr std::size_t longest_listed = 40;
       table.add_total("filtered out " + filtered_by(out, plan), chosen.filtered);
     table.print(out);
     out.space();
+    print_projected_total(out, plan, chosen);
+    print_step_key(out, p, plan, chosen);
+    print_types(out, p, plan);
     print_row_notes(out, p, plan, chosen, table.shown);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
@@ -171,6 +248,12 @@ inline constexpr std::size_t longest_listed = 40;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
     print_meaning(out, c.header, id + (plan.device ? c.device_meaning : c.meaning));
   }
+  if (!has_word(plan.options.advice, "off"))
+    print_meaning(out, "Do first",
+                  "what would make the run faster, most first; in brackets the rule that says so "
+                  "(docs/advice.md explains it, advice=-ID switches it off). At the right: the "
+                  "time that it saves at most and its share of the run or, where threads worked "
+                  "side by side, of the time of all threads. Savings overlap: they do not add up");
 }
 
 }  // namespace detail

@@ -16,6 +16,7 @@
 #include <kprof/report/options.hpp>
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/filter.hpp>
+#include <kprof/report/text/other_machine.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/status.hpp>
 
@@ -57,7 +58,8 @@ struct text_plan {
   bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
   double all_device_ns = 0;
-  std::optional<dtype> one_type;  // of all operators that say theirs, if they are several
+  std::optional<other_machine> other;  // that rows are projected on
+  std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
 
   explicit text_plan(const report_options& o) : options(o) {}
 
@@ -70,8 +72,12 @@ struct text_plan {
       columns.push_back(find_column(name));
     }
     if (status s = check_advice(options.advice); !s) return s;
+    if (!options.machine.empty())
+      if (status s = read_machine(options.machine, other.emplace(), file_complaints_); !s) return s;
     return filter.set(options.filter);
   }
+
+  const other_machine* projected_on() const noexcept { return other ? &*other : nullptr; }
 
   /// Whether the table of operators has a column for a key of regions: where it is asked for, and
   /// beside parameters.
@@ -94,15 +100,21 @@ struct text_plan {
     checked_grouping checked = check_grouping(p, wanted.folding(std::move(fold)));
     by = std::move(checked.value);
     complaints = std::move(checked.complaints);
+    complaints.insert(complaints.end(), file_complaints_.begin(), file_complaints_.end());
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
-    if (options.sort.empty()) sort = find_column(roofs ? "lost" : device ? "device" : "self");
+    if (options.sort.empty()) sort = find_column(default_sort());
     look_for_one_type(p);
     choose_sections(p);
   }
 
  private:
+  const char* default_sort() const {
+    if (by.has(group_key::step)) return "self";  // all else is not known of single steps
+    return roofs ? "lost" : device ? "device" : "self";
+  }
+
   // A section that was not asked for comes where it says what the operators do not.
   void choose_sections(const profile& p) {
     double operators_ns = 0, explained_ns = 0, copies_ns = 0;
@@ -132,6 +144,8 @@ struct text_plan {
     }
     if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
+
+  std::vector<std::string> file_complaints_;  // about the file of `machine`
 };
 
 }  // namespace detail

@@ -40,7 +40,7 @@ inline constexpr tree_column tree_columns[] = {
     {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time},   {"share", 3, 10, look::share},
     {"each", 6, 6, look::time},       {"self", 5, 8, look::time},    {"mean", 8, 11, look::time},
     {"roof", 4, 4, look::ratio},      {"GFLOP/s", 4, 4, look::rate}, {"GB/s", 7, 7, look::rate},
-    {"FLOPs", 9, 9, look::si},
+    {"FLOPs", 9, 9, look::si},        {"cpu", 10, 0, look::share},
 };
 
 /// "44.1 … 53.0 ms": the least and the most that one of the folded rows took.
@@ -54,7 +54,7 @@ inline constexpr tree_column tree_columns[] = {
 /// FLOPs, bytes and their rates; empty where no operator is below.
 [[gnu::cold]] inline std::string work_cell(const figure& f, look as, bool tera, const page& out) {
   if (f.why == absence::no_operator) return {};
-  return f.known() ? number_cell(as, tera ? f.value * 1e-3 : f.value, out) : "n/a";
+  return figure_cell({tera ? f.value * 1e-3 : f.value, f.why, f.at_most}, as, out);
 }
 
 /// The number of work that a column shows.
@@ -81,6 +81,8 @@ inline constexpr tree_column tree_columns[] = {
     return thread || folded.rows == 0 ? ""
            : row.timed_calls == 0     ? "n/a"
                                   : out.time(row.calls_ns / static_cast<double>(row.timed_calls));
+  if (header == "cpu")
+    return thread || folded.rows == 0 ? "" : row.cpu.known() ? format_share(row.cpu.value) : "n/a";
   if (header == "roof") return work_cell(row.roof, look::share, tera, out);
   return work_cell(work_of(header, row), c.as, tera, out);
 }
@@ -98,7 +100,7 @@ inline constexpr tree_column tree_columns[] = {
   if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   if (tree.any_folded)
     title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
-             ": so many regions that differ in a number, as one row";
+             ": so many that differ in a number, as one row";
   return title;
 }
 
@@ -160,6 +162,7 @@ class tree_grid {
     if (rank == 0) return;
     const std::string_view name = c.header;
     if ((name == "open" && !tree_.any_open) || (name == "each" && !tree_.any_folded)) return;
+    if (name == "cpu" && !tree_.any_off_cpu) return;
     const bool work = c.as == look::rate || c.as == look::si || c.as == look::ratio;
     double most = 0;
     for (std::size_t i = 0; i < tree_.rows.size(); ++i) {
@@ -220,23 +223,27 @@ class tree_grid {
   std::vector<unsigned> ranks_;  // by column
 };
 
-/// A line for each reason for which rates of operators are not known, where no table of operators
-/// says it.
-[[gnu::cold]] inline void print_tree_absences(page& out, const chosen_tree& tree) {
+/// A line for each reason for which CPU times are not known or, where no table of operators says
+/// it, rates of operators.
+[[gnu::cold]] inline void print_tree_absences(page& out, const chosen_tree& tree,
+                                              const text_plan& plan) {
   std::vector<const tree_row*> rows;
   std::vector<std::string> of_rows;
   for (std::size_t i = 0; i < tree.rows.size(); ++i)
-    if (tree.shown[i] && tree.rows[i].row.kind == scope_kind::op) {
+    if (tree.shown[i] && tree.rows[i].row.kind != scope_kind::root) {
       rows.push_back(&tree.rows[i].row);
       of_rows.push_back(tree.rows[i].row.name);
     }
   const concerned_names names(std::move(of_rows));
   for (unsigned why = 1; why < static_cast<unsigned>(absence::no_operator); ++why)
-    names.print(out, "n/a, " + std::string{explain(static_cast<absence>(why))} + ": ",
-                [&](std::size_t i) {
-                  return static_cast<unsigned>(rows[i]->flops_per_s.why) == why ||
-                         static_cast<unsigned>(rows[i]->bytes_per_s.why) == why;
-                });
+    names.print(
+        out, "n/a, " + std::string{explain(static_cast<absence>(why))} + ": ", [&](std::size_t i) {
+          const tree_row& row = *rows[i];
+          const auto is_why = [&](const figure& f) { return static_cast<unsigned>(f.why) == why; };
+          return (tree.any_off_cpu && !plan.device && is_why(row.cpu)) ||
+                 (!plan.options.table && row.kind == scope_kind::op &&
+                  (is_why(row.flops_per_s) || is_why(row.bytes_per_s)));
+        });
 }
 
 /// Numbers of the rows that `hidden` counts: their own times, in which nothing counts twice.
@@ -287,7 +294,7 @@ class tree_grid {
   } else {
     tree_grid(out, p, plan, tree, tree_sums(out, plan, tree)).print(out);
   }
-  if (!plan.options.table) print_tree_absences(out, tree);
+  print_tree_absences(out, tree, plan);
   print_outside_scopes(out, p, plan);
 }
 

@@ -109,9 +109,11 @@ class tree_labels {
     }
     const bool is_blank = row.name.find_first_not_of(' ') == std::string::npos;
     const std::string name = is_blank ? "(no name)" : row.name;
+    const std::string times =
+        folded.siblings > 1 ? " \u00D7" + format_count(folded.siblings) : std::string{};
     if (row.kind != scope_kind::op) {
       out.parts.push_back({0, name});
-      if (folded.siblings > 1) out.tail = " \u00D7" + format_count(folded.siblings);
+      out.tail = times;
       return out;
     }
     if (row.merged) out.parts.push_back({0, "not kept"});
@@ -120,7 +122,7 @@ class tree_labels {
       out.parts.insert(out.parts.begin(),
                        {row_describer::invalid_place, out.parts.empty() ? "invalid" : "invalid:"});
     out.lead = name + '(';
-    out.tail = ")";
+    out.tail = ")" + times;
     return out;
   }
 

@@ -8,17 +8,21 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/summary.hpp>
+#include <kprof/model/timeline/time_summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/text/advice_lines.hpp>
+#include <kprof/report/text/calls.hpp>
 #include <kprof/report/text/copies.hpp>
 #include <kprof/report/text/device.hpp>
+#include <kprof/report/text/device_time.hpp>
 #include <kprof/report/text/footer.hpp>
 #include <kprof/report/text/kernels.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/roof_lines.hpp>
 #include <kprof/report/text/roofline_picture.hpp>
+#include <kprof/report/text/step_lines.hpp>
 #include <kprof/report/text/table.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/tree.hpp>
@@ -47,7 +51,8 @@ namespace detail {
   if (running_ns > 0)
     text += " at " + format_si(amount.value / (running_ns * 1e-9), (unit + "/s").c_str());
   if (all.verdict.roof.known() && all.verdict.bound != bound_by::impossible)
-    text += ", " + format_share(all.verdict.roof.value) + " of the roof";
+    text += (all.verdict.roof.at_most ? ", at most " : ", ") +
+            format_share(all.verdict.roof.value) + " of the roof";
   return text;
 }
 
@@ -82,9 +87,11 @@ inline bool has_scopes(const profile& p) noexcept {
   print_header(page, p);
   print_devices(page, p);
   print_roofs(page, p);
+  if (plan.other) print_projected_on(page, p, *plan.other);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);
-  print_advice(page, p, plan);
+  const time_summary times = time_summary_of(p);
+  print_advice(page, p, plan, times);
   if (!has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
@@ -94,12 +101,16 @@ inline bool has_scopes(const profile& p) noexcept {
     if (options.roofline) print_roofline(page, p, plan);
     if (plan.tree) print_tree(page, p, plan);
   }
+  print_steps(page, p);
   if (plan.kernels) print_kernels(page, p, plan);
   if (plan.copies) print_copies(page, p, plan);
+  print_device_times(page, p, times);
+  if (options.api) print_calls(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
     if (plan.device && plan.kernels) print_kernel_legend(page);
     if (plan.device && plan.copies) print_copy_legend(page);
+    if (options.api) print_call_legend(page);
   }
   print_footer(page, p, plan);
   out = page.take();

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_STEP_LINES_HPP
+#define KPROF_REPORT_TEXT_STEP_LINES_HPP
+
+// The section "Steps" of the text report: what a step takes, how far the first one differs, and
+// whose time makes slow ones slow. Ten lines at most. Included by write_text.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/names.hpp>
+#include <kprof/model/steps.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/direction_lines.hpp>
+#include <kprof/report/text/format.hpp>
+#include <kprof/report/text/page.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t most_step_threads = 3;
+
+/// The cells of a thread's row, the head's first.
+[[gnu::cold]] inline std::vector<std::vector<std::string>> step_cells(
+    const page& out, const profile& p, const std::vector<step_row>& rows) {
+  std::vector<std::vector<std::string>> cells{
+      {"thread", "steps", "median", "p99", "jitter", "min", "max", "first"}};
+  for (std::size_t i = 0; i < std::min(rows.size(), most_step_threads); ++i) {
+    const step_row& r = rows[i];
+    const bool known = r.thread < p.threads.size();
+    cells.push_back({known ? printable(p.threads[r.thread].name, 16, out.ascii()) : "n/a",
+                     format_count(r.count), out.time(r.median_ns), out.time(r.p99_ns),
+                     format_rate(r.jitter()), out.time(r.min_ns), out.time(r.max_ns),
+                     r.first_ns < 0 ? "n/a" : out.time(r.first_ns)});
+  }
+  return cells;
+}
+
+[[gnu::cold]] inline void print_step_rows(page& out, const profile& p,
+                                          const std::vector<step_row>& rows) {
+  print_cells(out, step_cells(out, p, rows));
+  if (rows.size() > most_step_threads)
+    out.line("  and steps of " +
+             counted(rows.size() - most_step_threads, "more thread", "more threads"));
+}
+
+/// The number of a thread's first step; none: not known.
+[[gnu::cold]] inline std::optional<std::uint64_t> first_index(const profile& p,
+                                                              std::uint32_t thread) {
+  std::optional<std::uint64_t> first;
+  for (const step_mark& m : p.steps)
+    if (m.thread == thread) first = std::min(first.value_or(m.index), m.index);
+  return first;
+}
+
+/// "the first step took 3.02 times the median: ...", and what leaves it out where that helps.
+[[gnu::cold]] inline void print_first_step(page& out, const profile& p,
+                                           const std::vector<step_row>& rows) {
+  const step_row& r = rows[0];
+  if (r.first_ns < 0 || !(r.median_ns > 0)) return;
+  const double ratio = r.first_ns / r.median_ns;
+  const bool is_slow = ratio > 1.5;
+  out.paragraph("  ", "the first step took " + format_rate(ratio) + " times the median", 4,
+                is_slow ? line_style::notice : line_style::plain);
+  const std::optional<std::uint64_t> index = first_index(p, r.thread);
+  // One thread's steps drive a schedule, and a region's do not.
+  if (!is_slow || !p.stepping.region.empty() || !index || rows.size() > 1) return;
+  out.paragraph("  ",
+                "a run without it: KPROF='report,schedule(skip=" + std::to_string(*index + 1) +
+                    ",active=" + std::to_string(r.count - 1) + ",repeat=1)'",
+                4);
+}
+
+/// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 %".
+[[gnu::cold]] inline void print_step_work(page& out, const step_details& d) {
+  if (!(d.flops > 0)) return;
+  const auto steps = static_cast<double>(d.steps);
+  std::string text = format_si(d.flops / steps, "FLOP") + " a step at " +
+                     format_si(d.flops / (d.total_ns * 1e-9), "FLOP/s") + ", MFU ";
+  if (d.least_ns < 0) text += "n/a: the peak of the machine is not known";
+  else
+    text += format_share(d.least_ns / d.total_ns) + " of the peak" +
+            (d.type == dtype::unknown ? std::string{} : " for " + std::string{dtype_name(d.type)});
+  out.paragraph("  ", text, 4);
+}
+
+/// Whose time the excess of slow steps is, where they take a hundredth of the time more.
+[[gnu::cold]] inline void print_step_excess(page& out, const step_details& d) {
+  if (!(d.excess_ns > 0.01 * d.total_ns)) return;
+  std::string text =
+      "steps above the median took " + out.time(d.excess_ns) + " more than as many others";
+  std::size_t named = 0;
+  for (const step_excess& e : d.excess) {
+    if (named == 3 || !(e.ns > 0.05 * d.excess_ns)) break;
+    text += (named++ == 0 ? ": " : ", ") + out.time(e.ns) + " in " +
+            (e.name.empty() ? std::string{"no scope"} : printable(e.name, 40, out.ascii()));
+  }
+  out.paragraph("  ", text, 4);
+}
+
+/// What needs the scopes of single steps.
+[[gnu::cold]] inline void print_step_details(page& out, const profile& p, const step_row& r) {
+  std::uint64_t nested = 0;
+  for (const thread_steps& t : p.stepping.threads) nested += t.nested;
+  if (nested != 0)
+    out.paragraph(
+        "  ",
+        counted(nested, "region", "regions") + " of that name inside a step: no steps of their own",
+        4, line_style::notice);
+  const step_details d = details_of_steps(p, r.thread);
+  if (d.steps < 2) {
+    out.paragraph("  ",
+                  "work of a step and what slow steps did: n/a, the timeline has not two whole "
+                  "steps; with more `memory` it is longer",
+                  4);
+    return;
+  }
+  print_step_work(out, d);
+  print_step_excess(out, d);
+  if (d.steps < r.count)
+    out.paragraph("  ",
+                  "work and slow steps are of the " + format_count(d.steps) +
+                      " steps that the timeline has whole",
+                  4);
+}
+
+[[gnu::cold]] inline void print_steps(page& out, const profile& p) {
+  const std::vector<step_row> rows = step_table(p);
+  if (rows.empty() || rows[0].count < 2) return;
+  out.space();
+  out.line("Steps" + (p.stepping.region.empty()
+                          ? std::string{}
+                          : ": regions \"" + printable(p.stepping.region, 40, out.ascii()) + '"'),
+           line_style::bold);
+  print_step_rows(out, p, rows);
+  print_first_step(out, p, rows);
+  print_step_details(out, p, rows[0]);
+  print_directions(out, p);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
