@@ -15,6 +15,7 @@
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
+#include <kprof/attribute/single_scopes.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/session/exit_outputs.hpp>
 #include <kprof/write/attempt.hpp>
@@ -46,6 +47,18 @@ KPROF_DETAIL_SESSION void pause();
 /// Goes on after pause().
 KPROF_DETAIL_SESSION void resume();
 
+/// From now on only some of the program's steps are recorded: the step that runs is number 0, and
+/// each call of kprof::step() begins the next one. What was recorded is forgotten when a cycle
+/// begins. A schedule in the variable KPROF holds in its place. Fails for a schedule of no steps.
+///     kprof::set_schedule({.wait = 1, .warmup = 1, .active = 3});
+KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
+
+/// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
+/// and of what was recorded when stop() ends a recording: by the thread that calls step() or
+/// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends.
+///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
+KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
+
 /// What a snapshot holds besides the totals.
 struct snapshot_options {
   bool timeline = false;  ///< single scopes, as far back as the memory reaches
@@ -66,6 +79,11 @@ KPROF_DETAIL_SESSION status report(const report_options& options);
 /// scope has begun or ended since, that one is left out.
 KPROF_DETAIL_SESSION status report();
 
+namespace detail {
+/// Adds the machine's ceilings to a profile that is to be printed, measured where that is wanted.
+KPROF_DETAIL_SESSION void add_ceilings_for_report(profile& run);
+}  // namespace detail
+
 #if !KPROF_SESSION_ELSEWHERE  // each finds the process's session and passes the call on
 
 #if KPROF_ENABLE
@@ -79,17 +97,24 @@ KPROF_DETAIL_LOCAL void tell_session(Use use) {
     return status{};
   }));
 }
-KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options& options, profile& out) {
-  return with_session([&](const owner_functions& s) {
-    out = s.snapshot(options.timeline);
+KPROF_DETAIL_LOCAL inline profile take_snapshot(single_scopes wanted) {
+  profile out;
+  status s = with_session([&](const owner_functions& owner) {
+    out = owner.snapshot(wanted);
     return status{};
   });
+  if (s) return out;
+  out = {};
+  out.state = std::move(s.message);
+  return out;
 }
-/// The run so far for a report of kprof's own: with ceilings, measured where that is wanted.
+KPROF_DETAIL_SESSION void add_ceilings_for_report(profile& run) {
+  tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
+}
+/// The run so far for a report of kprof's own.
 KPROF_DETAIL_LOCAL inline profile profile_for_report() {
-  profile run = snapshot();
-  if (run.state != out_of_memory)
-    tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
+  profile run = take_snapshot(single_scopes::beside_devices);
+  if (run.state != out_of_memory) add_ceilings_for_report(run);
   return run;
 }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() {
@@ -118,14 +143,24 @@ KPROF_DETAIL_SESSION void pause() {
 KPROF_DETAIL_SESSION void resume() {
   detail::tell_session([](const detail::owner_functions& s) { s.resume(); });
 }
+KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted) {
+  return detail::with_session(
+      [&](const detail::owner_functions& s) { return s.set_schedule(wanted); });
+}
+KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context) {
+  detail::tell_session([&](const detail::owner_functions& s) { s.on_profile(use, context); });
+}
 
 #else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
 
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
-KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options&, profile&) {
-  return {compiled_out};
+KPROF_DETAIL_LOCAL inline profile take_snapshot(single_scopes) {
+  profile out;
+  out.state = compiled_out;
+  return out;
 }
+KPROF_DETAIL_SESSION void add_ceilings_for_report(profile&) {}
 KPROF_DETAIL_LOCAL inline profile profile_for_report() { return snapshot(); }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
@@ -136,16 +171,14 @@ KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION void stop() {}
 KPROF_DETAIL_SESSION void pause() {}
 KPROF_DETAIL_SESSION void resume() {}
+KPROF_DETAIL_SESSION status set_schedule(const step_schedule&) { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION void on_profile(profile_function, void*) {}
 
 #endif
 
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
-  profile run;
-  if (status s = detail::take_snapshot(options, run); !s) {
-    run = {};
-    run.state = std::move(s.message);
-  }
-  return run;
+  return detail::take_snapshot(options.timeline ? detail::single_scopes::all
+                                                : detail::single_scopes::none);
 }
 
 namespace detail {

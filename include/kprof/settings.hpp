@@ -21,12 +21,20 @@
 //                          MiB at least (default 64MiB)
 //   cupti=auto|on|off      attribute the GPU's work to operators: where the program is found to use
 //                          CUDA, always, or never (default auto)
+//   device_timeline=on|off note when devices worked, and which functions of CUDA's libraries took
+//                          how long (default on)
 //   clock=auto|system      time with the CPU's counter where it is reliable, or always with
 //                          clock_gettime (default auto)
 //   ceilings=auto|cache|measure|off|FILE
 //                          what the processors reach: as measured earlier, or measured once by the
-//                          first report; as measured earlier only; measured anew; not known; as a
-//                          file says (default auto)
+//                          first report; as measured earlier only; measured anew, and GPUs too; not
+//                          known; as a file says (default auto)
+//   step=REGION            regions of this name are the steps of the program; else what it says
+//                          with kprof::step()
+//   schedule(skip=N,wait=N,warmup=N,active=N,repeat=N)
+//                          record some of the steps that kprof::step() begins: pass over skip of
+//                          them, then, in each of repeat cycles (0: until the end), rest for wait,
+//                          record and forget warmup, and record active
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
 //

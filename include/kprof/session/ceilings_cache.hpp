@@ -17,6 +17,7 @@
 #include <kprof/status.hpp>
 #include <kprof/write/descriptor.hpp>
 #include <kprof/write/printable.hpp>
+#include <kprof/write/small_file.hpp>
 #include <kprof/write/write_error.hpp>
 
 #include <fcntl.h>
@@ -63,44 +64,12 @@ inline constexpr int ceilings_version = 1;
   return out;
 }
 
-/// A whole file of at most 64 KiB.
-struct small_file {
-  std::string text;
-  std::string error;  // why it was not read
-  bool is_missing = false;
-  std::int64_t age_s = 0;
-};
-[[gnu::cold]] inline small_file read_small_file(const std::string& path) {
-  small_file out;
-  constexpr std::size_t most = std::size_t{64} << 10U;
-  // A pipe without a writer would keep a plain open() for ever.
-  const int descriptor = open_file(path.c_str(), O_RDONLY | O_NONBLOCK);
-  struct stat there {};
-  if (descriptor < 0 || fstat(descriptor, &there) != 0) {
-    out.is_missing = errno == ENOENT || errno == ENOTDIR;
-    out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
-  } else if (!S_ISREG(there.st_mode)) {
-    out.error = "is no file";
-  } else if (static_cast<std::uint64_t>(there.st_size) > most) {
-    out.error = "is larger than 64 KiB";
-  } else {
-    out.age_s = std::int64_t{time(nullptr)} - there.st_mtime;
-    char block[4096];
-    for (ssize_t size = 1; size != 0 && out.text.size() <= most;) {
-      size = ::read(descriptor, block, sizeof block);
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
-      if (size <= 0) break;
-      out.text.append(block, static_cast<std::size_t>(size));
-    }
-  }
-  if (descriptor >= 0) close_file(descriptor);
-  return out;
-}
-
 class ceilings_cache {
  public:
-  [[gnu::cold]] ceilings_cache() : machine_(this_machine(find_usable_cpus())) {
+  [[gnu::cold]] ceilings_cache() : ceilings_cache(this_machine(find_usable_cpus()), "") {}
+  /// `name`: of the file; where it is empty, one by the machine.
+  [[gnu::cold]] ceilings_cache(std::string machine, const std::string& name)
+      : machine_(std::move(machine)) {
     const auto is_absolute = [](const char* path) { return path != nullptr && path[0] == '/'; };
     const char* const cache = environment_variable("XDG_CACHE_HOME");
     const char* const home = environment_variable("HOME");
@@ -110,8 +79,11 @@ class ceilings_cache {
     std::uint64_t hash = 14695981039346656037U;  // FNV-1a
     for (const char c : machine_) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
     folder_ += "/kprof";
-    path_ = folder_ + "/ceilings-" + hexadecimal(static_cast<std::uint32_t>(hash >> 32U), 8) +
-            hexadecimal(static_cast<std::uint32_t>(hash), 8) + ".txt";
+    path_ = folder_ + "/ceilings-" +
+            (!name.empty() ? name
+                           : hexadecimal(static_cast<std::uint32_t>(hash >> 32U), 8) +
+                                 hexadecimal(static_cast<std::uint32_t>(hash), 8)) +
+            ".txt";
   }
   ceilings_cache(const ceilings_cache&) = delete;
   ceilings_cache& operator=(const ceilings_cache&) = delete;
@@ -123,20 +95,25 @@ class ceilings_cache {
 
   /// What is kept of this machine; false where that is nothing that can be used.
   [[gnu::cold]] bool read(cpu_ceilings& out, std::string& date) const {
-    if (path_.empty()) return false;
-    const small_file file = read_small_file(path_);
-    written_ceilings found = read_ceilings(file.text);
-    const std::string_view text = file.text;
-    if (text.size() < end_line.size() || text.substr(text.size() - end_line.size()) != end_line)
-      return false;
-    if (!found.mistakes.empty() || found.machine != machine_ || found.value.cpu.arithmetic.empty())
-      return false;
+    written_ceilings found;
+    std::int64_t age_s = 0;
+    if (!read(found, age_s) || found.value.cpu.arithmetic.empty()) return false;
     // Other programs disturbed it: another one may do better.
     constexpr std::int64_t hour = 3600;
-    if (is_lower_bound(found.value.cpu) && (file.age_s > hour || file.age_s < -hour)) return false;
+    if (is_lower_bound(found.value.cpu) && (age_s > hour || age_s < -hour)) return false;
     out = std::move(found.value.cpu);
     date = one_line(found.date);
     return true;
+  }
+  /// The same of a GPU.
+  [[gnu::cold]] bool read(gpu_ceilings& out) const {
+    written_ceilings found;
+    std::int64_t age_s = 0;
+    if (!read(found, age_s) || found.value.gpus.size() != 1) return false;
+    out = std::move(found.value.gpus[0]);
+    out.notes = std::move(found.value.cpu.notes);
+    out.measured = one_line(found.date);
+    return !out.measured.empty() && !out.arithmetic.empty();
   }
 
   /// Makes the folder, and keeps other processes from measuring while this object lives. An error
@@ -166,8 +143,24 @@ class ceilings_cache {
         machine_ + "\ndate = " + date_of_today() + '\n';
     return write_output(path, write_ceilings(cpu, head).append(end_line));
   }
+  [[gnu::cold]] status keep(const gpu_ceilings& gpu) const {
+    const std::string head = "# What this GPU reaches, measured by kprof.\nmachine = " + machine_ +
+                             "\ndate = " + gpu.measured + '\n';
+    return write_output(path_, write_gpu_ceilings(gpu, head).append(end_line));
+  }
 
  private:
+  /// What the file says, if it is whole and of this machine.
+  [[gnu::cold]] bool read(written_ceilings& out, std::int64_t& age_s) const {
+    if (path_.empty()) return false;
+    const small_file file = read_small_file(path_);
+    const std::string_view text = file.text;
+    if (text.size() < end_line.size() || text.substr(text.size() - end_line.size()) != end_line)
+      return false;
+    out = read_ceilings(text);
+    age_s = file.age_s;
+    return out.mistakes.empty() && out.machine == machine_;
+  }
   /// Without it, the file was cut short, and perhaps its last number.
   static constexpr std::string_view end_line = "# end\n";
 

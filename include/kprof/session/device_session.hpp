@@ -14,10 +14,11 @@
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/session/lock_control.hpp>
+#include <kprof/session/note_call.hpp>
 #include <kprof/session/session_clock.hpp>
+#include <kprof/session/settings_value.hpp>
 #include <kprof/write/attempt.hpp>
-
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -39,19 +40,20 @@ class KPROF_DETAIL_LOCAL device_session {
   struct owner_functions {
     const collector_api* collector;
     device_listener listener;
-    void (*at_exit)();
+    void (*at_exit)();  // CUDA is about to shut down
   };
 
   explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(device_session* session) noexcept { own_device = session; }
-  static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
+  static owner_functions functions_of_this_module(const collector_api& collector,
+                                                  void (*at_exit)()) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_updated,
-             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
-             &count_loss, &end_reading},
-            [] { static_cast<void>(attempt([] { own_device->end(); })); }};
+            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
+             &graph_node_updated, &graph_node_destroyed, &context_made, &begin_reading, &read,
+             &describe_device, &count_loss, &end_reading},
+            at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
 
@@ -64,23 +66,26 @@ class KPROF_DETAIL_LOCAL device_session {
   // waiting for the session: the session calls these without its lock.
 
   /// Begins to collect, or goes on. A failure is part of describe().
-  void collect(std::size_t memory, bool uses_counter) {
+  void collect(const settings& wanted, bool uses_counter) {
     // Launches made before another thread has started the collector would not be seen.
     const auto lock = lock_control();
     if (!lock || abandoned_ || collecting_) return;
     clock_.use_counter(uses_counter);
+    const std::size_t memory = wanted.memory;
+    const bool timeline = wanted.device_timeline;
     {
       const attribution_lock own(attribution_.mutex());
-      const calibration_point at = clock_.read();
+      const calibration_point at = clock_.read();  // launches may come before the recording begins
       clock_.restart(at);
-      // launches may come before the recording begins
-      if (!has_collected_) attribution_.restart(at.realtime_ns, memory);
+      session_start_ = at.ticks;
+      attribution_.history().describe_function = owner_.collector->function;
+      if (!has_collected_) attribution_.restart(at.realtime_ns, memory, timeline);
     }
     transcript_.open();
     opening_ = true;
     status s{out_of_memory};
-    static_cast<void>(
-        attempt([&] { s = owner_.collector->start(owner_.listener, buffers_share(memory)); }));
+    static_cast<void>(attempt(
+        [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
     if (s) has_collected_ = true, register_exit();
@@ -102,11 +107,14 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
   /// after 5 s if another thread is waiting for a device that never finishes.
-  void end() {
-    if (abandoned_ || recorder_is_lost) return;
-    if (const auto lock = lock_within(5000, control_); lock && collecting_)
-      finish(owner_.collector->end);
+  /// True if it was collecting, and has all records now: the devices rest, and CUPTI is gone.
+  bool end() {
+    if (abandoned_ || recorder_is_lost) return false;
+    const auto lock = lock_within(5000, control_);
+    return lock && collecting_ && finish(owner_.collector->end);
   }
+  /// Whether kprof may launch work of its own on the devices, to measure them.
+  bool may_launch() const { return collecting_ && !abandoned_ && !owner_.collector->captures(); }
 
   /// The recording began when the program did not use CUDA, and now it does.
   void note_cuda_came_late() {
@@ -130,9 +138,12 @@ class KPROF_DETAIL_LOCAL device_session {
     if (has_collected_) attribution_.retry_pending();
     return in_recording_ ? &attribution_ : nullptr;
   }
-  /// A recording begins at `realtime_ns`. The threads' logs have begun anew under the same lock.
-  void restart(const attribution_lock&, std::uint64_t realtime_ns, std::size_t memory) {
-    if (has_collected_) attribution_.restart(realtime_ns, memory);
+  /// A recording begins. The recorder has emptied the threads' logs while the caller held the lock.
+  void restart(const attribution_lock&, const calibration_point& now, std::size_t memory,
+               bool history) {
+    session_start_ = now.ticks;
+    notes_calls_ = history;
+    if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
   }
   /// Launches made while this is false are ignored.
@@ -175,12 +186,12 @@ class KPROF_DETAIL_LOCAL device_session {
     collecting_ = false;
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
-    has_collected_ = false;
-    in_recording_ = false;
+    has_collected_ = in_recording_ = false;
     set_state("not collected in the child of a fork, where CUDA cannot be used");
   }
 
  private:
+  friend class session_ceilings;  // measures the devices
   static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
 
   void set_state(std::string state) {
@@ -188,41 +199,32 @@ class KPROF_DETAIL_LOCAL device_session {
     state_ = std::move(state);
   }
 
-  /// Waits as long as another thread starts, flushes or stops the collector, which may be as long
-  /// as the devices work. But a thread that is opening CUPTI may be waiting for a library that this
-  /// thread is loading: then returns without the lock after 2 s. In the child of a fork too.
   std::unique_lock<std::mutex> lock_control() {
-    std::unique_lock lock(control_, std::defer_lock);
-    std::uint64_t opening_since = nanoseconds_of(CLOCK_MONOTONIC);
-    while (!abandoned_ && !lock.try_lock()) {
-      static_cast<void>(usleep(100));
-      const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
-      if (!opening_) opening_since = now;
-      else if (now - opening_since > 2'000'000'000) break;
-    }
-    return lock;
+    return detail::lock_control(control_, abandoned_, opening_);
   }
 
   /// Fetches the records of all launches so far by a function of the collector, which says whether
   /// all have come. The caller holds control_.
-  void fetch_all(bool (*by)()) {
+  bool fetch_all(bool (*by)()) {
     {
       const attribution_lock own = lock_attribution();
       attribution_.begin_flush(clock_.realtime_of(clock_.now(), clock_.time().ns_per_tick()));
     }
-    if (!by()) return;
+    if (!by()) return false;
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.end_flush();
+    return true;
   }
   /// Ends collecting by a function of the collector. The caller holds control_.
-  void finish(bool (*end_collecting)()) {
-    fetch_all(end_collecting);
+  bool finish(bool (*end_collecting)()) {
+    const bool all = fetch_all(end_collecting);
     collecting_ = false;
     transcript_.write_through();
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.count_pending_as_unknown();
+    return all;
   }
 
   // Handlers run in the opposite order of their registration. CUDA registers its own when it makes
@@ -235,42 +237,41 @@ class KPROF_DETAIL_LOCAL device_session {
   void take_launches() {
     clock_.calibrate_again();
     const double rate = clock_.time().ns_per_tick();
+    attribution_.set_epoch(clock_.realtime_of(session_start_, rate));
     attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
   }
 
   /// Without memory they stay in the threads' logs.
   void take_launches_if_possible() noexcept {
-    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
+    const mark_inside_kprof mark;  // a launching thread's allocator may have guards
     static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
   }
 
-  void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
-                    launch_kind what, bool ignored) {
-    std::uint64_t realtime = 0;
-    {
-      const attribution_lock own(attribution_.mutex());
-      clock_.calibrate_again();
-      realtime = clock_.realtime_of(when, clock_.time().ns_per_tick());
-    }
-    transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
-                       own_recorder->capture_for_graph(0, false).path, what, ignored);
+  void write_launch(const observed_call& call, launch_kind what, bool ignored) {
+    attribution_lock own(attribution_.mutex());
+    const std::uint64_t began = clock_.calibrated_realtime_of(call.began);
+    own.unlock();
+    transcript_.launch(*own_recorder, call, began, what, ignored);
   }
 
   // ---- what the collector calls, in the owner
 
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
-  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
-                       launch_kind what) noexcept {
+  static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
     const bool ignored = !own.recording_.load(std::memory_order_relaxed);
-    own_recorder->note_launch(ids, count, when,
-                              ignored                         ? record_kind::ignored_launch
-                              : what == launch_kind::kernel   ? record_kind::kernel_launch
-                              : what == launch_kind::transfer ? record_kind::transfer_launch
-                                                              : record_kind::graph_launch);
-    // Launches without records, such as of empty copies, would never make kprof take launches.
-    if ((++launches_noted & 0xFFFU) == 0) own.take_launches_if_possible();
-    if (own.transcript_.is_open()) own.write_launch(ids, count, when, what, ignored);
+    own.note(call, record_kind_of(what, ignored));
+    if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
+  }
+  static void called(const observed_call& call) noexcept {
+    if (own_device->recording_) own_device->note(call, record_kind::host_call);
+  }
+  void note(const observed_call& call, record_kind kind) noexcept {
+    if (note_call(*own_recorder, call, kind, notes_calls_)) take_launches_if_possible();
+  }
+  static void launched_by_kprof(const observed_call& call) noexcept {
+    const attribution_lock lock(own_device->attribution_.mutex());
+    static_cast<void>(attempt([&] { own_device->attribution_.leave_out(call); }));
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
@@ -284,8 +285,8 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
     const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
     if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original, when);
-    static_cast<void>(
-        attempt([&] { own_device->attribution_.graphs().updated(node, original, when); }));
+    graph_nodes& nodes = own_device->attribution_.graphs();
+    static_cast<void>(attempt([&] { nodes.updated(node, original, when); }));
   }
   static void graph_node_destroyed(std::uint64_t node) noexcept {
     static_cast<void>(attempt([&] { own_device->attribution_.graphs().destroyed(node); }));
@@ -297,8 +298,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void read(const activity* some, std::size_t count) noexcept {
     device_session& own = *own_device;
-    if (own.transcript_.is_open())
-      for (std::size_t i = 0; i < count; ++i) own.transcript_.read(some[i]);
+    if (own.transcript_.is_open()) own.transcript_.read(some, count);
     const mark_inside_kprof mark;
     const attribution_lock lock(own.attribution_.mutex());
     own.attribution_.take(some, count);
@@ -321,8 +321,7 @@ class KPROF_DETAIL_LOCAL device_session {
     own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);
   }
 
-  static thread_local constinit std::uint32_t launches_noted;  // by this thread
-  static device_session* own_device;                           // in the owner
+  static device_session* own_device;  // in the owner
 
   owner_functions owner_{};  // written before another module finds the session
   attribution attribution_;
@@ -335,12 +334,13 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
   std::atomic<bool> recording_{false};
   std::atomic<int> exit_handlers_{0};
-  std::uint64_t reading_since_ = 0;  // only one thread at a time reads
+  std::atomic<bool> notes_calls_{false};  // of functions, and how long they take
+  std::uint64_t session_start_ = 0;       // ticks; guarded by attribution_'s lock
+  std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
   std::mutex state_mutex_;  // guards state_
   std::string state_;       // why nothing is collected, or the collector's version
 };
-KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <kprof/session/build_name.hpp>
 #include <kprof/session/owner_functions.hpp>
 #include <kprof/session/session_state.hpp>
+#include <kprof/session/step_functions.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/standard_streams.hpp>
 #include <kprof/write/within_memory.hpp>
@@ -39,18 +40,21 @@ inline constexpr const char* inside_already =
     "called by a thread that is inside kprof already: from a signal's handler or an allocator, or "
     "after a jump out of one";
 
+inline bool session_ceilings::pause_recording() { return session_->pause(); }
+inline void session_ceilings::resume_recording() { session_->resume(); }
+
 /// The session of this module, if it is the owner, as all modules call it.
 KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noexcept {
   using own = session_state;
   static constexpr owner_functions table{
       session_build,
-      [] { own::own_session->arm(); },
+      [] { own::own_session->steps.arm(); },
       [](const settings& wanted) {
         return inside_kprof ? status{inside_already} : own::own_session->start(wanted);
       },
       [] { return inside_kprof ? status{inside_already} : own::own_session->start(); },
       [] {
-        if (!inside_kprof) own::own_session->stop();
+        if (!inside_kprof) own::own_session->steps.stop();
       },
       [] {
         if (!inside_kprof) own::own_session->pause();
@@ -58,9 +62,9 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
       [] {
         if (!inside_kprof) own::own_session->resume();
       },
-      [](bool timeline) {
+      [](single_scopes wanted) {
         if (inside_kprof) return empty_profile(inside_already);
-        profile run = own::own_session->snapshot(timeline);
+        profile run = own::own_session->steps.snapshot(wanted);
         own::own_session->ceilings.add_to(run);
         return run;
       },
@@ -70,6 +74,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
       [] { return inside_kprof ? report_options{} : own::own_session->report_settings(); },
       [](const profile& run) {
         if (!inside_kprof) own::own_session->reported(run);
+      },
+      [](const step_schedule& wanted) {
+        return inside_kprof ? status{inside_already} : own::own_session->steps.set_schedule(wanted);
+      },
+      [](profile_function use, void* context) {
+        if (!inside_kprof) own::own_session->steps.on_profile(use, context);
       },
       &is_stream_of_own_session,
   };
@@ -89,10 +99,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noe
       [] {},
       [] {},
       [] {},
-      [](bool) { return empty_profile(why); },
+      [](single_scopes) { return empty_profile(why); },
       [](profile&) {},
       [] { return report_options{}; },
       [](const profile&) {},
+      [](const step_schedule&) { return status{why}; },
+      [](profile_function, void*) {},
       &is_stream_of_own_session,
   };
   return table;
@@ -103,21 +115,31 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noe
 KPROF_DETAIL_LOCAL inline bool can_be_forked() noexcept {
   return !inside_kprof && !recorder_is_lost;
 }
+// In the order of locks: docs/architecture.md, "Locks".
 KPROF_DETAIL_LOCAL inline void before_fork() {
   if (!can_be_forked()) return;
-  session_state::own_session->before_fork();
-  session_state::own_session->ceilings.before_fork();
+  session_state& session = *session_state::own_session;
+  session.writing.before_fork();
+  session.steps.before_fork();
+  session.before_fork();
+  session.ceilings.before_fork();
 }
 KPROF_DETAIL_LOCAL inline void after_fork() {
   if (!can_be_forked()) return;
-  session_state::own_session->ceilings.after_fork();
-  session_state::own_session->after_fork();
+  session_state& session = *session_state::own_session;
+  session.ceilings.after_fork();
+  session.after_fork();
+  session.steps.after_fork();
+  session.writing.after_fork();
 }
 KPROF_DETAIL_LOCAL inline void in_child() {
   end_watch::in_child();
   if (can_be_forked()) {
-    session_state::own_session->ceilings.in_child();
-    return session_state::own_session->in_child();
+    session_state& session = *session_state::own_session;
+    session.ceilings.in_child();
+    session.in_child();
+    session.steps.after_fork();
+    return session.writing.in_child();
   }
   recorder_is_lost = true;
   hub_record& hub = the_hub();
@@ -146,6 +168,7 @@ KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) 
         keep_loaded();
         made->previous_detach_ =
             __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
+        store(hub.step, &step_of_own_session);
         pthread_atfork(&before_fork, &after_fork, &in_child);
       } else {
         session_state::own(nullptr);

@@ -6,6 +6,7 @@
 // perhaps of other commits and compilers, touch nothing of the session's own: copies of its code
 // would use their own static data, and would disappear when their module is unloaded.
 
+#include <kprof/attribute/single_scopes.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/options.hpp>
@@ -25,10 +26,12 @@ struct owner_functions {
   void (*stop)();
   void (*pause)();
   void (*resume)();
-  profile (*snapshot)(bool timeline);
+  profile (*snapshot)(single_scopes wanted);
   void (*add_ceilings)(profile& of_report);
   report_options (*report_settings)();
   void (*reported)(const profile& run);
+  status (*set_schedule)(const step_schedule& wanted);
+  void (*on_profile)(profile_function use, void* context);
   bool (*is_stream)(int descriptor, bool for_program) noexcept;  // a stream_test
 };
 

@@ -21,7 +21,8 @@ enum class session_phase : std::uint8_t {
   off,    // the settings say that nothing is recorded
   recording,
   paused,
-  stopped
+  stopped,
+  resting,  // stopped until the schedule comes to its next step
 };
 
 class session_phases {
@@ -67,6 +68,11 @@ class session_phases {
     if (before != session_phase::off) now_ = session_phase::stopped;
     return before;
   }
+  /// After stop(), or where nothing has been recorded. `why`: for reports.
+  void rest(std::string why) {
+    now_ = session_phase::resting;
+    off_reason_ = std::move(why);
+  }
   /// In the child of a fork, whose recording begins now.
   void restart_in_child(std::uint64_t now_ns) noexcept {
     paused_ns_ = 0;
@@ -88,6 +94,7 @@ class session_phases {
       case session_phase::recording: return "recording";
       case session_phase::paused: return "paused";
       case session_phase::stopped: return "stopped";
+      case session_phase::resting: return off_reason_;
     }
     return {};
   }

@@ -8,13 +8,17 @@
 
 #include <kprof/attach/environment_variable.hpp>
 #include <kprof/build_options.hpp>
+#include <kprof/machine/cuda_functions.hpp>
 #include <kprof/machine/gpu_table.hpp>
 #include <kprof/machine/measure_cpu.hpp>
+#include <kprof/model/ceiling_rates.hpp>
 #include <kprof/model/ceilings_text.hpp>
 #include <kprof/model/written_ceilings.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/this_thread.hpp>
 #include <kprof/session/ceilings_cache.hpp>
+#include <kprof/session/device_session.hpp>
+#include <kprof/session/measured_gpus.hpp>
 #include <kprof/session/settings_value.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/attempt.hpp>
@@ -34,13 +38,21 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+class session_state;
+
 class KPROF_DETAIL_LOCAL session_ceilings {
  public:
+  /// `devices`: those of the session, which may be measured.
+  explicit session_ceilings(session_state* session = nullptr,
+                            device_session* devices = nullptr) noexcept
+      : session_(session), devices_(devices) {}
+
   /// Which ceilings hold from now on.
   [[gnu::cold]] void choose(const settings& wanted) {
     const std::lock_guard lock(mutex_);
     if (choice_ != wanted.ceilings) found_ = false;
     choice_ = wanted.ceilings;
+    writes_at_exit_ = !wanted.outputs.empty();
     by_program_ = wanted.machine;
   }
 
@@ -53,14 +65,20 @@ class KPROF_DETAIL_LOCAL session_ceilings {
   /// of them and that is wanted. Takes up to a second then. `signal` is not 0 where one ends the
   /// program, which must not wait.
   [[gnu::cold]] void add_to_report(profile& run, int signal) noexcept {
-    const bool had_memory = attempt([&] {
+    measure_with([&] {
       if (take_turn(signal)) measure();
     });
-    if (!had_memory) {
-      const std::lock_guard lock(mutex_);
-      is_measuring_ = false;
-    }
+    if (signal == 0 && devices_ != nullptr && devices_->may_launch())
+      measure_with([&] { measure_gpus(run.device.devices); });
     add_to(run);
+  }
+
+  /// CUDA is about to shut down: the last chance to measure the devices for what is written at the
+  /// end. The collector has ended by then, and sees nothing of it.
+  [[gnu::cold]] void end_devices() noexcept {
+    measure_with([&] {
+      if (devices_->end() && !inside_kprof && writes_at_exit()) measure_gpus(known_devices_now());
+    });
   }
 
   void before_fork() { mutex_.lock(); }
@@ -78,6 +96,20 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
   }
 
+  [[gnu::cold]] bool writes_at_exit() {
+    const std::lock_guard lock(mutex_);
+    return writes_at_exit_;
+  }
+  [[gnu::cold]] std::vector<device_info> known_devices_now() {
+    const attribution_lock lock(devices_->attribution_.mutex());
+    return devices_->attribution_.devices();
+  }
+  /// kprof's own work on the devices begins, or has ended.
+  [[gnu::cold]] void mark_own_work(bool begins) {
+    const attribution_lock lock(devices_->attribution_.mutex());
+    devices_->attribution_.own_work.mark(begins, nanoseconds_of(CLOCK_REALTIME));
+  }
+
   // ---- what is known; with the lock
 
   [[gnu::cold]] void add_known_to(profile& run) {
@@ -91,7 +123,13 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     for (const std::string& note : notes_)
       if (std::find(run.notes.begin(), run.notes.end(), note) == run.notes.end())
         run.notes.push_back(note);
-    for (const device_info& d : run.device.devices) m.gpus.push_back(table_ceilings(d));
+    for (const device_info& d : run.device.devices) {
+      gpu_ceilings& gpu = m.gpus.emplace_back(table_ceilings(d));
+      if (choice_ == "off") continue;
+      const gpu_ceilings& measured = gpus_.of(d, choice_ != "measure");
+      if (!measured.measured.empty())
+        put_measured_over(gpu, measured, d.compute_major * 10 + d.compute_minor);
+    }
     put_over(m, by_program_, "by hand");
     put_over(m, by_file_, "from " + quoted_path(choice_));
     if (m.cpu.arithmetic.empty() && m.cpu.memory.empty()) m.cpu.notes.push_back(why_unknown_);
@@ -103,7 +141,9 @@ class KPROF_DETAIL_LOCAL session_ceilings {
                                      const std::string& source) {
     if (!says_something(from)) return;
     if (!from.cpu.arithmetic.empty() || !from.cpu.memory.empty())
-      to.source = to.source.empty() ? source : source + ", " + to.source;
+      to.source = to.source.empty() || gives_all_of(from.cpu, to.cpu)
+                      ? source
+                      : source + ", the rest " + to.source;
     detail::put_over(to.cpu, from.cpu);
     for (gpu_ceilings& gpu : to.gpus)
       for (const gpu_ceilings& given : from.gpus)
@@ -117,9 +157,10 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     notes_.clear();
     by_file_ = {};
     measured_ = {};
+    gpus_.forget();
     date_.clear();
     if (choice_ == "off") {
-      why_unknown_ = "they are turned off (ceilings=off)";
+      why_unknown_ = ceilings_turned_off;
       return;
     }
     const ceilings_cache cache;
@@ -161,6 +202,22 @@ class KPROF_DETAIL_LOCAL session_ceilings {
 
   // ---- measuring
 
+  template <class Measure>
+  [[gnu::cold]] void measure_with(const Measure& measure_some) noexcept {
+    if (attempt(measure_some)) return;
+    const std::lock_guard lock(mutex_);
+    is_measuring_ = false;
+  }
+
+  /// Why nobody may measure here; nullptr: it is all right.
+  [[gnu::cold]] const char* obstacle(int signal) const {
+    return signal != 0                ? "a signal ends the program, which does not wait for it"
+           : is_child_                ? "the process is the child of a fork"
+           : environment_is_foreign() ? "the process has rights that its caller lacks"
+           : is_under_valgrind()      ? "valgrind runs the program"
+                                      : nullptr;
+  }
+
   /// Whether this thread is to measure now. Else why_unknown_ says why nobody does.
   [[gnu::cold]] bool take_turn(int signal) {
     const mark_inside_kprof mark;
@@ -168,14 +225,8 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     find();
     const bool is_wanted = choice_ == "measure" || choice_ == "auto";
     if (!is_wanted || !measured_.arithmetic.empty() || has_tried_ || is_measuring_) return false;
-    const char* const obstacle =
-        signal != 0                ? "a signal ends the program, which does not wait for it"
-        : is_child_                ? "the process is the child of a fork"
-        : environment_is_foreign() ? "the process has rights that its caller lacks"
-        : is_under_valgrind()      ? "valgrind runs the program"
-                                   : nullptr;
-    if (obstacle != nullptr) {
-      why_unknown_ = std::string{"this machine was not measured: "} + obstacle;
+    if (const char* const why = obstacle(signal); why != nullptr) {
+      why_unknown_ = std::string{"this machine was not measured: "} + why;
       return false;
     }
     is_measuring_ = true;
@@ -194,7 +245,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     if (is_asked_for || (place && !cache.read(measured, date))) {
       const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
       measured = cpu_measurement{}.take();
-      const std::int64_t ms = (read_clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1'000'000;
+      const std::int64_t took_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
       date = date_of_today();
       // No processor is so slow: the rates are those of an emulator.
       constexpr double slowest_hz = 2e8;
@@ -205,9 +256,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
       } else if (measured.arithmetic.empty()) {
         why = measured.notes.empty() ? "this machine could not be measured" : measured.notes[0];
       } else {
-        const std::string seconds =
-            std::to_string(ms / 1000) + '.' + std::to_string(ms % 1000 / 100);
-        note = "kprof measured what this machine reaches, for " + seconds + " s";
+        note = "kprof measured what this machine reaches, for " + seconds_text(took_ns);
         status kept = place;
         if (kept) kept = cache.keep(measured);
         note += kept ? ", once: later runs take it from " + quoted_path(cache.path())
@@ -227,10 +276,52 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     date_ = std::move(date);
   }
 
+  /// Measures the devices that did work, where that is wanted, once a process.
+  [[gnu::cold]] void measure_gpus(const std::vector<device_info>& devices) {
+    const mark_inside_kprof mark;
+    for (const device_info& d : devices) {
+      {
+        const std::lock_guard lock(mutex_);
+        find();
+        if (choice_ != "measure" || is_measuring_ || obstacle(0) != nullptr) return;
+        if (!gpus_.take_untried(d)) continue;
+        is_measuring_ = true;
+      }
+      measure_gpu(d);
+    }
+  }
+  /// Without the lock, as measure().
+  [[gnu::cold]] void measure_gpu(const device_info& d) {
+    gpu_ceilings measured;
+    std::string note;
+    const bool has_paused = pause_recording();
+    mark_own_work(true);
+    const bool had_memory = attempt([&] {
+      cuda_functions cuda{};
+      const status found = find_cuda_functions(cuda);
+      if (found) measured = measure_and_keep(cuda, d, note);
+      else note.append("devices were not measured: ").append(found.message);
+    });
+    mark_own_work(false);
+    if (has_paused) resume_recording();
+    const std::lock_guard lock(mutex_);
+    is_measuring_ = false;
+    if (!had_memory) return;
+    gpus_.put(d, std::move(measured));
+    notes_.push_back(std::move(note));
+  }
+
+  // The recording is paused while the devices are measured: the time is not the program's.
+  bool pause_recording();
+  void resume_recording();
+
+  session_state* const session_;
+  device_session* const devices_;
   std::mutex mutex_;  // guards all below; locked after the session's
   std::string choice_ = "auto";
   machine_ceilings by_program_, by_file_;
   cpu_ceilings measured_;
+  measured_gpus gpus_;
   std::string date_;         // when; empty: never
   std::string why_unknown_;  // the processors' ceilings
   std::vector<std::string> notes_;
@@ -238,6 +329,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
   bool has_tried_ = false;     // to measure
   bool is_measuring_ = false;  // a thread does now
   bool is_child_ = false;      // of a fork
+  bool writes_at_exit_ = false;
 };
 
 }  // namespace detail

@@ -69,6 +69,12 @@ class session_clock {
     return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
   }
 
+  /// The same with a reading of now.
+  std::uint64_t calibrated_realtime_of(std::uint64_t ticks) {
+    calibrate_again();
+    return realtime_of(ticks, time_.ns_per_tick());
+  }
+
   /// Since the recording began, by the counter.
   std::uint64_t elapsed_ns() const noexcept {
     const double ns = time_.since_start_ns(now());

@@ -30,6 +30,7 @@
 #include <kprof/session/preloaded.hpp>
 #include <kprof/session/session_ceilings.hpp>
 #include <kprof/session/session_clock.hpp>
+#include <kprof/session/session_steps.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/attempt.hpp>
@@ -48,9 +49,14 @@ namespace detail {
 class KPROF_DETAIL_LOCAL session_state {
  public:
   const standard_streams streams;  // as they were when the session was made
-  session_ceilings ceilings;
+  exit_writing writing;            // at the end of the program
+  session_ceilings ceilings{this, &device_};
+  session_steps steps{*this};  // stands before arm(), start(), stop() and snapshot()
 
-  session_state() { device_.set_owner(device_session::functions_of_this_module(cupti_api())); }
+  session_state() {
+    device_.set_owner(device_session::functions_of_this_module(
+        cupti_api(), [] { own_session->ceilings.end_devices(); }));
+  }
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(session_state* session) noexcept {
@@ -60,10 +66,10 @@ class KPROF_DETAIL_LOCAL session_state {
     device_session::own(session == nullptr ? nullptr : &session->device_);
   }
 
-  /// Waits for the first scope, with the settings in KPROF.
-  void arm() {
+  /// Waits for the first scope, with the settings in KPROF. False where that is no news.
+  bool arm() {
     const session_lock lock(mutex_);
-    if (!phases_.is(session_phase::idle)) return;
+    if (!phases_.is(session_phase::idle)) return false;
     const effective_settings wanted = combine(environment(), environment());
     if (!wanted.value.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
     settings_ = wanted.value;
@@ -74,31 +80,38 @@ class KPROF_DETAIL_LOCAL session_state {
     } else {
       phases_.turn_off(wanted.off_reason);
     }
+    return true;
   }
 
-  /// Starts a recording with the program's settings, as far as KPROF lets them hold.
+  /// Starts a recording with the program's settings, as far as KPROF lets them hold, or its own.
   status start(const settings& wanted) {
-    return start(combine(wanted, locked_environment()), false);
+    return steps.start(combine(wanted, effective_environment().value), false);
   }
-  /// Starts a recording with the settings in KPROF.
-  status start() {
-    const settings wanted = locked_environment();
-    return start(combine(wanted, wanted), true);
+  status start() { return steps.start(effective_environment(), true); }
+  status start(const effective_settings& wanted, bool from_environment) {
+    open_libraries(wanted);
+    const session_lock lock(mutex_);
+    settings_are_from_environment_ = from_environment;
+    return start_locked(wanted);
+  }
+  effective_settings effective_environment() {
+    const session_lock lock(mutex_);
+    return combine(environment(), environment());
   }
   /// The first scope of an armed session starts the recording.
   void start_if_armed() {
     const mark_inside_kprof mark;
     if (!is_armed()) return;
-    const settings wanted = locked_environment();
-    const effective_settings all = combine(wanted, wanted);
-    open_libraries(all);
+    const effective_settings wanted = effective_environment();
+    open_libraries(wanted);
     const session_lock lock(mutex_);
-    if (phases_.is(session_phase::armed)) start_locked(all);
+    if (phases_.is(session_phase::armed)) start_locked(wanted);
   }
 
   void stop() {
     static_cast<void>(attempt([this] { device_.stop(); }));
     const session_lock lock(mutex_);
+    steps.count(false);
     const bool was_running = phases_.is_running();
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
@@ -107,12 +120,12 @@ class KPROF_DETAIL_LOCAL session_state {
     clock_.calibrate_again();
   }
 
-  void pause() {
+  bool pause() {
     start_if_armed();
     const session_lock lock(mutex_);
-    if (!phases_.pause(clock_.elapsed_ns())) return;
-    listen_by(nullptr);
-    device_.set_recording(false);
+    const bool has_paused = phases_.pause(clock_.elapsed_ns());
+    if (has_paused) listen_by(nullptr), device_.set_recording(false);
+    return has_paused;
   }
 
   void resume() {
@@ -122,7 +135,7 @@ class KPROF_DETAIL_LOCAL session_state {
     listen_by(recording_api());
   }
 
-  profile snapshot(bool timeline) {
+  profile snapshot(single_scopes wanted) {
     device_.flush();
     if (!device_.has_collected() && missed_cuda()) device_.note_cuda_came_late();
     const session_lock lock(mutex_);
@@ -132,9 +145,10 @@ class KPROF_DETAIL_LOCAL session_state {
       const std::uint64_t now = clock_.time().last().ticks;
       {
         const attribution_lock devices = device_.lock_attribution();
-        out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, timeline});
+        out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, wanted});
       }
       device_.describe(out.device, out.notes);
+      out.stepping.region = settings_.step;
       out.wall_ns = clock_.time().since_start_ns(now);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out.clock);
@@ -170,7 +184,6 @@ class KPROF_DETAIL_LOCAL session_state {
   void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
 
   void before_fork() {
-    exit_writing_.before_fork();
     mutex_.lock();
     device_.before_fork();
     recorder_.before_fork();
@@ -179,7 +192,6 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.after_fork();
     device_.after_fork();
     mutex_.unlock();
-    exit_writing_.after_fork();
   }
   void in_child() {
     const calibration_point now = clock_.read();
@@ -193,20 +205,16 @@ class KPROF_DETAIL_LOCAL session_state {
     }
     environment_.in_child();
     mutex_.unlock();
-    exit_writing_.in_child();
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;  // in the owner
 
  private:
+  friend class session_steps;
   /// The caller holds the lock.
   const settings& environment() {
     environment_.leave_parents_paths(settings_);
     return environment_.read(notes_);
-  }
-  settings locked_environment() {
-    const session_lock lock(mutex_);
-    return environment();
   }
   bool is_armed() const {
     const session_lock lock(mutex_);
@@ -218,7 +226,6 @@ class KPROF_DETAIL_LOCAL session_state {
     return phases_.has_recorded() && settings_.cupti == cupti_choice::automatic &&
            collects_by_default();
   }
-
   // Locked, as all walks of the modules: or a fork would leave the child with the loader's lock.
   bool may_collect() const {
     const session_lock lock(mutex_);
@@ -231,16 +238,10 @@ class KPROF_DETAIL_LOCAL session_state {
     if (s.enabled && s.nvtx) static_cast<void>(attach_nvtx_or_disarm());
     const bool has_cuda = s.enabled && (s.cupti == cupti_choice::on || may_collect());
     if (has_cuda && s.cupti != cupti_choice::off)
-      device_.collect(s.memory, s.clock == clock_choice::automatic && counter_clock::usable());
+      device_.collect(s, s.clock == clock_choice::automatic && counter_clock::usable());
     else device_.collect_nothing(has_cuda ? wanted.cupti_off_reason : "");
   }
 
-  status start(const effective_settings& wanted, bool from_environment) {
-    open_libraries(wanted);
-    const session_lock lock(mutex_);
-    settings_are_from_environment_ = from_environment;
-    return start_locked(wanted);
-  }
   status start_locked(const effective_settings& wanted) {
     if (!wanted.value.enabled) {
       listen_by(nullptr);
@@ -262,6 +263,7 @@ class KPROF_DETAIL_LOCAL session_state {
       notes_.add("the system gave no thread for it: a signal that ends the program loses outputs");
     emitting_.restart(settings_.nvtx);
     phases_.record();
+    steps.count(settings_.step.empty());
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
     listen_by(recording_api());
@@ -274,6 +276,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (memory != settings_.memory)
       notes_.add("memory=" + std::to_string(settings_.memory) +
                  " is too small to work with; the smallest, 1 MiB, is used");
+    recorder_.sites().set_step_name(settings_.step);
     const calibration_point now = clock_.read();
     {
       const attribution_lock devices = device_.lock_attribution();
@@ -282,7 +285,7 @@ class KPROF_DETAIL_LOCAL session_state {
       exit_report_.restart();
       memory_ = memory;
       recorder_.set_memory(memory - (device_.has_collected() ? device_session::share(memory) : 0));
-      device_.restart(devices, now.realtime_ns, memory);
+      device_.restart(devices, now, memory, settings_.device_timeline);
     }
   }
   const scope_api* recording_api() const noexcept {
@@ -303,16 +306,17 @@ class KPROF_DETAIL_LOCAL session_state {
     write_outputs(0, nullptr);
   }
   static void write_outputs(int signal, void (*end)(int) noexcept) {
-    own_session->exit_writing_.run(signal, end, [signal] {
+    own_session->writing.run(signal, end, [signal] {
       if (!attempt([signal] { own_session->write_profile(signal); }))
         tell({"nothing is written at the end: out of memory"});
     });
   }
   void write_profile(int signal) {
     device_.end();  // waits for the devices, but not for ever
-    profile run = snapshot(false);
+    profile run = steps.snapshot(single_scopes::beside_devices);
     if (signal != 0) note_ending_signal(run.notes, signal);
     if (has_nothing_to_report(run)) return;
+    may_run_again = signal == 0;
     ceilings.add_to_report(run, signal);
     exit_outputs wanted;
     bool report_is_printed = false;
@@ -325,7 +329,6 @@ class KPROF_DETAIL_LOCAL session_state {
     write_at_exit(run, wanted, report_is_printed);
   }
 
-  exit_writing exit_writing_;
   mutable std::mutex mutex_;  // guards all below but what recorder_ and device_ guard themselves
   recorder recorder_;
   device_session device_{recorder_};

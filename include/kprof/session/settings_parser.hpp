@@ -69,11 +69,13 @@ class KPROF_DETAIL_LOCAL settings_parser {
   [[gnu::cold]] std::string read_setting() {
     const std::string_view rest = in_.rest();
     pair p = read_pair();
+    const option* const of = find_setting(p);
+    if (of != nullptr && of->form[0] == '(') return read_group(*of, p);
     if (!p.has_value && in_.take('(')) return read_output(p.name);
     if (!in_.stands_at(",")) return p.written;
     if (p.written.empty()) complain("a setting is missing before \"" + printable(rest, 20) + '"');
     else if (find_output(p.name) != nullptr) switch_output(p);
-    else if (const option* of = find_setting(p)) set(*of, p);
+    else if (of != nullptr) set(*of, p);
     else complain_of_setting(p.written);
     return p.written;
   }
@@ -87,6 +89,20 @@ class KPROF_DETAIL_LOCAL settings_parser {
     option_reading reading = read_option(of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));
     if (reading.valid) of.store(&out_.value, reading.value);
+  }
+  /// A setting whose options stand in parentheses.
+  [[gnu::cold]] std::string read_group(const option& of, pair& p) {
+    if (p.has_value || !in_.take('(')) {
+      complain(shown(p.written) + " lacks its options; write " + usage(of));
+      in_.skip_to(",");
+      return p.name;
+    }
+    const std::string_view inside = in_.rest();
+    in_.skip_to(")");
+    p.value = inside.substr(0, inside.size() - in_.rest().size());
+    if (!in_.take(')')) complain(shown(p.name) + "( has no closing ')'");
+    set(of, p);
+    return p.name + "(...)";
   }
   [[gnu::cold]] void complain_of_setting(const std::string& written) {
     complain("unknown setting '" + shown(written) + "'; valid: " + settings_list() + "; " +

@@ -18,6 +18,16 @@ inline status validate_ceilings(const option_value& value) {
   return {"ceilings= says nothing; valid: auto, cache, measure, off, or the path of a file"};
 }
 
+inline status validate_step(const option_value& value) {
+  if (!value.text.empty()) return {};
+  return {
+      "step= names no region; write the name of a region that is one step, as in "
+      "step=iteration"};
+}
+inline status validate_schedule(const option_value& value) {
+  return step_schedule::parse(value.text).error;
+}
+
 inline constexpr option settings_table[] = {
     {.name = "on",
      .kind = option_kind::mark,
@@ -49,6 +59,11 @@ inline constexpr option settings_table[] = {
      .meaning = "attribute the GPU's work to operators: where the program is found to use CUDA, "
                 "always, or never",
      .store = &store_member<&settings::cupti>},
+    {.name = "device_timeline",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "note when devices worked, and which functions of CUDA's libraries took how long",
+     .store = &store_member<&settings::device_timeline>},
     {.name = "clock",
      .kind = option_kind::choice,
      .form = "auto|system",
@@ -60,9 +75,25 @@ inline constexpr option settings_table[] = {
      .form = "auto|cache|measure|off|FILE",
      .fallback = "auto",
      .meaning = "what the processors reach: as measured earlier, or measured once by the first "
-                "report; as measured earlier only; measured anew; not known; as a file says",
+                "report; as measured earlier only; measured anew, and GPUs too; not known; as a "
+                "file says",
      .validate = &validate_ceilings,
      .store = &store_member<&settings::ceilings>},
+    {.name = "step",
+     .kind = option_kind::text,
+     .form = "REGION",
+     .meaning = "regions of this name are the steps of the program; else what it says with "
+                "kprof::step()",
+     .validate = &validate_step,
+     .store = &store_member<&settings::step>},
+    {.name = "schedule",
+     .kind = option_kind::text,
+     .form = "(skip=N,wait=N,warmup=N,active=N,repeat=N)",
+     .meaning = "record some of the steps that kprof::step() begins: pass over `skip` of them, "
+                "then, in each of `repeat` cycles (0: until the end), rest for `wait`, record and "
+                "forget `warmup`, and record `active`",
+     .validate = &validate_schedule,
+     .store = &store_member<&settings::schedule>},
     {.name = "signals",
      .kind = option_kind::flag,
      .fallback = "on",

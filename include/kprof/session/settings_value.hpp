@@ -8,6 +8,7 @@
 #include <kprof/profile/ceilings.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/session/step_schedule.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +29,18 @@ enum class cupti_choice : std::uint8_t {
 };
 
 struct parsed_settings;
+struct profile;
+
+/// Gets the profile of a cycle, see on_profile().
+using profile_function = void (*)(const profile& run, void* context);
 
 /// The settings of a session.
 struct settings {
   bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;     ///< send scopes to an attached NVTX tool
   cupti_choice cupti = cupti_choice::automatic;  ///< attribute the GPU's work to operators
+  /// Note when devices worked, and which functions of CUDA's libraries took how long.
+  bool device_timeline = true;
   /// Bytes for logs and totals of the whole process; 1 MiB or more.
   std::size_t memory = std::size_t{64} * 1024 * 1024;
   clock_choice clock = clock_choice::automatic;
@@ -42,8 +49,11 @@ struct settings {
   /// Ceilings that the program knows. Each that is above 0 is right, whatever was measured; GPUs
   /// are found by their names.
   machine_ceilings machine{};
-  bool signals = true;      ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
-  report_options report{};  ///< what report() shows when it is not told otherwise
+  /// Regions of this name are the program's steps; empty: those that kprof::step() begins.
+  std::string step{};
+  step_schedule schedule{};  ///< which steps are recorded, see kprof::step(); none: all
+  bool signals = true;       ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
+  report_options report{};   ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;
   /// it is left out when the program has printed just that.
   std::vector<output_request> outputs{};

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_SESSION_STEPS_HPP
+#define KPROF_SESSION_SESSION_STEPS_HPP
+
+// The schedule of a session: which step the program is in, and what is done when the next one
+// begins. It stands before the session's own start and stop, which it calls. Its functions are in
+// step_functions.hpp. Its lock is taken before all others; the program's function is called without
+// it.
+
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/record/this_thread.hpp>
+#include <kprof/session/owner_functions.hpp>
+#include <kprof/session/precedence.hpp>
+#include <kprof/session/step_schedule.hpp>
+#include <kprof/status.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class session_state;
+
+class KPROF_DETAIL_LOCAL session_steps {
+ public:
+  explicit session_steps(session_state& session) noexcept : session_(&session) {}
+
+  /// What the program and KPROF call.
+  void arm();
+  status start(const effective_settings& wanted, bool from_environment);
+  void stop();
+  profile snapshot(single_scopes wanted);
+  status set_schedule(const step_schedule& wanted);
+  void on_profile(profile_function use, void* context) noexcept;
+  /// The step of the calling thread ends, and the next begins.
+  void next_step();
+  /// Whether the recording takes note of that. By the session.
+  void count(bool on) noexcept { counts_ = on; }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+
+ private:
+  /// Its thread is inside kprof: a signal's handler that comes meanwhile waits for no lock.
+  class steps_lock {
+   public:
+    explicit steps_lock(std::mutex& mutex) : lock_(mutex) {}
+    /// Calls a function of the program, without the lock.
+    template <class Function>
+    void call(Function function) {
+      lock_.unlock();
+      mark_.leave();
+      function();
+      mark_.enter();
+      lock_.lock();
+    }
+
+   private:
+    mark_inside_kprof mark_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  /// Begins with step 0 of a schedule. The caller holds the lock, here and below.
+  void plan(const effective_settings& wanted, bool from_environment);
+  step_action action(std::uint64_t step) const noexcept {
+    return action_of(wanted_.value.schedule, step);
+  }
+  void advance(steps_lock& lock);
+  /// A recording of a cycle begins with the step that runs.
+  void begin_cycle();
+  /// The cycle has ended: keeps its profile and hands it to the program, without the lock.
+  void finish_cycle(steps_lock& lock);
+  std::string why_resting() const;
+  /// The session stops until the schedule comes to its next step. `why`: for reports.
+  void rest();
+  bool is_running() const;
+  void note_mark(std::uint32_t which) const noexcept;
+
+  session_state* session_;
+  std::atomic<bool> scheduled_{false};
+  std::atomic<bool> counts_{false};
+  std::mutex mutex_;  // guards all below
+  effective_settings wanted_{};
+  bool from_environment_ = true;
+  std::uint64_t step_ = 0;        // that runs
+  const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
+  std::uint64_t cycles_ = 0;      // that have ended
+  profile cycle_;                 // the latest of them
+  profile_function use_ = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

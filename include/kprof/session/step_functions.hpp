@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_STEP_FUNCTIONS_HPP
+#define KPROF_SESSION_STEP_FUNCTIONS_HPP
+
+// Defines the functions of session_steps, after the session that they call.
+
+#include <kprof/build_options.hpp>
+#include <kprof/record/note_step.hpp>
+#include <kprof/session/bootstrap.hpp>
+#include <kprof/session/session_state.hpp>
+#include <kprof/session/session_steps.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void session_steps::plan(const effective_settings& wanted, bool from_environment) {
+  wanted_ = wanted;
+  from_environment_ = from_environment;
+  if (wanted_.value.schedule.is_on() && !wanted_.value.step.empty()) {
+    const session_lock session(session_->mutex_);
+    session_->notes_.add(
+        "schedule(...) counts the steps that kprof::step() begins, and step=" +
+        printable(wanted_.value.step, 60) +
+        " names a region, which is not seen while nothing is recorded: the schedule is "
+        "left out");
+    wanted_.value.schedule = {};
+  }
+  step_ = cycles_ = 0;
+  driver_ = nullptr;
+  cycle_ = {};
+  scheduled_.store(wanted_.value.enabled && wanted_.value.schedule.is_on());
+}
+
+[[gnu::cold]] inline std::string session_steps::why_resting() const {
+  const step_schedule& s = wanted_.value.schedule;
+  if (cycles_ == 0)
+    return "no step of the schedule has been recorded: this is step " + std::to_string(step_) +
+           ", and the first that counts is step " +
+           std::to_string(std::uint64_t{s.skip} + s.wait + s.warmup) +
+           " (kprof::step() begins each)";
+  return "resting after " + std::to_string(cycles_) + (cycles_ == 1 ? " cycle" : " cycles") +
+         " of the schedule; this is the latest";
+}
+
+inline void session_steps::rest() {
+  session_->stop();
+  const session_lock session(session_->mutex_);
+  session_->phases_.rest(why_resting());
+}
+inline bool session_steps::is_running() const {
+  const session_lock session(session_->mutex_);
+  return session_->phases_.is_running();
+}
+inline void session_steps::note_mark(std::uint32_t which) const noexcept {
+  if (counts_) append_step(which, recording_clock.load()());
+}
+
+inline void session_steps::arm() {
+  const steps_lock lock(mutex_);
+  if (!session_->arm()) return;
+  plan(session_->effective_environment(), true);
+  if (scheduled_ && action(0) == step_action::nothing) rest();
+}
+
+inline status session_steps::start(const effective_settings& wanted, bool from_environment) {
+  const steps_lock lock(mutex_);
+  plan(wanted, from_environment);
+  status s = session_->start(wanted_, from_environment_);
+  if (!s) scheduled_ = false;
+  if (scheduled_ && action(0) == step_action::nothing) rest();
+  return s;
+}
+
+inline void session_steps::stop() {
+  steps_lock lock(mutex_);
+  const bool counts = is_running() && (!scheduled_ || action(step_) >= step_action::record);
+  scheduled_ = false;
+  session_->stop();
+  if (counts) finish_cycle(lock);
+}
+
+inline status session_steps::set_schedule(const step_schedule& wanted) {
+  if (status s = check_schedule(wanted); !s) return s;
+  const steps_lock lock(mutex_);
+  effective_settings next{};
+  bool was_on = false;
+  {
+    const session_lock session(session_->mutex_);
+    const session_phases& phases = session_->phases_;
+    if (phases.is(session_phase::off)) return {};
+    if (phases.is(session_phase::idle) || phases.is(session_phase::stopped))
+      return {"nothing is recorded; give the schedule to kprof::start() as settings::schedule"};
+    next = combine(session_->settings_, session_->environment());
+    if (!session_->environment().schedule.is_on()) next.value.schedule = wanted;
+    was_on = !phases.is(session_phase::armed);
+  }
+  plan(next, from_environment_);
+  if (!scheduled_) return {};
+  if (action(0) == step_action::nothing) rest();
+  else if (was_on) begin_cycle();
+  return {};
+}
+
+inline void session_steps::on_profile(profile_function use, void* context) noexcept {
+  const steps_lock lock(mutex_);
+  use_ = use;
+  context_ = context;
+}
+
+inline profile session_steps::snapshot(single_scopes wanted) {
+  const steps_lock lock(mutex_);
+  const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
+  if (warms_up && cycles_ != 0) return cycle_;
+  profile run = session_->snapshot(wanted);
+  if (warms_up && run.complete.recorded != 0)
+    run.notes.push_back(
+        "these are steps of the schedule's warm-up, which does not count: none of "
+        "its active steps has come");
+  return run;
+}
+
+inline void session_steps::next_step() {
+  if (inside_kprof || recorder_is_lost) return;
+  if (load(this_module.api) == &bootstrap::api()) own_start_recording();
+  if (!scheduled_.load(std::memory_order_relaxed)) { return note_mark(detail::next_step); }
+  steps_lock lock(mutex_);
+  if (!scheduled_) return;
+  if (driver_ == nullptr) driver_ = &inside_kprof;
+  if (driver_ == &inside_kprof) advance(lock);
+  else note_mark(detail::next_step);
+}
+
+inline void session_steps::advance(steps_lock& lock) {
+  const step_action before = action(step_), now = action(++step_);
+  const bool recorded = before != step_action::nothing;
+  const bool goes_on = recorded && before != step_action::record_last &&
+                       (before == step_action::warm_up) == (now == step_action::warm_up);
+  const auto number = static_cast<std::uint32_t>(step_);
+  if (goes_on) return note_mark(number);
+  if (before == step_action::record_last) {
+    note_mark(no_step);
+    session_->stop();
+    finish_cycle(lock);
+    if (!scheduled_) return;  // the program has stopped it meanwhile
+  }
+  if (now == step_action::nothing) return rest();
+  begin_cycle();
+  note_mark(number);
+}
+
+inline void session_steps::begin_cycle() {
+  static_cast<void>(session_->start(wanted_, from_environment_));
+}
+
+inline void session_steps::finish_cycle(steps_lock& lock) {
+  ++cycles_;
+  if (use_ == nullptr && !scheduled_) return;
+  profile run = session_->snapshot(single_scopes::beside_devices);
+  session_->ceilings.add_to(run);
+  cycle_ = std::move(run);
+  if (use_ == nullptr) return;
+  lock.call([ended = cycle_, use = use_, context = context_] { use(ended, context); });
+}
+
+/// hub_record::step.
+KPROF_DETAIL_LOCAL inline void step_of_own_session() noexcept {
+  const hold_cancellation hold;
+  static_cast<void>(attempt([] { session_state::own_session->steps.next_step(); }));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
