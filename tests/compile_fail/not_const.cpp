@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Formulas are called on constant parameters; one that is not const would silently be no formula.
-// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
-//   constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
-//   constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
-//   constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
-//   constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
-//   constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
-//   constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called
+//   on constant parameters; declare them const
 #include "use.hpp"
 
 struct Good {
@@ -22,6 +24,7 @@ struct Good {
   constexpr kprof::arithmetic arithmetic() const { return {}; }
   constexpr void brief(kprof::brief_text& out) const { out.put(n); }
   constexpr bool shows(kprof::field_name field) const { return field != "n"; }
+  constexpr int threads() const { return n; }
 };
 KPROF_TEST_USE(Good)
 
@@ -40,6 +43,8 @@ struct Bad {
   constexpr void brief(kprof::brief_text& out) { out.put(n); }
 #elif KPROF_TEST_BAD == 6
   constexpr bool shows(kprof::field_name field) { return field != "n"; }
+#elif KPROF_TEST_BAD == 7
+  constexpr int threads() { return n; }
 #endif
 };
 KPROF_TEST_USE(Bad)

@@ -10,6 +10,7 @@
 // expect: kprof: flops() is not usable in a constant expression
 // expect: kprof: flops() is not usable in a constant expression
 // expect: kprof: bytes() is not usable in a constant expression
+// expect: kprof: threads() is not usable in a constant expression; declare it constexpr
 #include "use.hpp"
 
 struct Good {
@@ -19,6 +20,7 @@ struct Good {
   constexpr kprof::traffic bytes() const { return {.read = n * size_of(type), .written = 0}; }
   constexpr bool valid() const { return n >= 0; }
   constexpr kprof::arithmetic arithmetic() const { return {}; }
+  constexpr int threads() const { return n; }
 };
 KPROF_TEST_USE(Good)
 
@@ -45,6 +47,8 @@ struct Bad {
   // An element type without a whole byte size: dtype::unknown, the default.
   kprof::dtype type{};
   constexpr kprof::traffic bytes() const { return {.read = n * size_of(type), .written = 0}; }
+#elif KPROF_TEST_BAD == 9
+  int threads() const { return 2; }
 #endif
 };
 KPROF_TEST_USE(Bad)

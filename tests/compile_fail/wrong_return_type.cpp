@@ -9,11 +9,14 @@
 //   = ...}
 // expect: kprof: flops() has the wrong return type
 // expect: kprof: flops() has the wrong return type
+// expect: kprof: threads() has the wrong return type; return a number of threads, an integer
+// expect: kprof: threads() has the wrong return type
 #include "use.hpp"
 
 struct Good {
   int n;
   constexpr int flops() const { return 1; }
+  constexpr unsigned threads() const { return kprof::all_cpus; }
 };
 struct GoodToo {
   int n;
@@ -38,6 +41,10 @@ struct Bad {
   constexpr kprof::dtype arithmetic() const { return kprof::dtype::f32; }
 #elif KPROF_TEST_BAD == 6
   constexpr void flops() const {}
+#elif KPROF_TEST_BAD == 8
+  constexpr bool threads() const { return true; }
+#elif KPROF_TEST_BAD == 9
+  constexpr double threads() const { return 1; }
 #elif KPROF_TEST_BAD == 7
 };
 template <>

@@ -24,6 +24,9 @@ using member_bytes = std::uint64_t;
 using member_deviceId = std::uint32_t;
 using member_streamId = std::uint32_t;
 using member_correlationId = std::uint32_t;
+using member_contextId = std::uint32_t;
+using member_eventId = std::uint32_t;
+using member_cudaEventId = std::uint32_t;
 using member_graphNodeId = std::uint64_t;
 using member_registersPerThread = std::uint16_t;
 using member_l2CacheSize = std::uint32_t;
@@ -43,6 +46,7 @@ using member_numMultiprocessors = std::uint32_t;
 using member_computeCapabilityMajor = std::uint32_t;
 using member_computeCapabilityMinor = std::uint32_t;
 using member_id = std::uint32_t;
+using member_uuid = char[16];
 using member_callbackSite = std::uint32_t;
 using member_functionReturnValue = void*;
 using member_functionParams = const void*;
@@ -89,6 +93,7 @@ SAME(kind_overhead, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME(kind_memcpy_peer, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME(kind_external_correlation, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
 SAME(kind_synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+SAME(kind_event, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
 #define KERNEL(type)                                               \
@@ -96,6 +101,7 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   AT(kernel::start, type, start);                                  \
   AT(kernel::end, type, end);                                      \
   AT(kernel::device, type, deviceId);                              \
+  AT(kernel::context, type, contextId);                            \
   AT(kernel::stream, type, streamId);                              \
   AT(kernel::grid, type, gridX);                                   \
   static_assert(abi::kernel::grid + 8 == offsetof(type, gridZ));   \
@@ -114,6 +120,7 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   AT(memcpy_record::start, type, start);        \
   AT(memcpy_record::end, type, end);            \
   AT(memcpy_record::device, type, deviceId);    \
+  AT(memcpy_record::context, type, contextId);  \
   AT(memcpy_record::stream, type, streamId)
 #define MEMCPY_OWN(type)                               \
   MEMCPY(type);                                        \
@@ -128,6 +135,7 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   AT(memset_record::start, type, start);               \
   AT(memset_record::end, type, end);                   \
   AT(memset_record::device, type, deviceId);           \
+  AT(memset_record::context, type, contextId);         \
   AT(memset_record::stream, type, streamId);           \
   AT(memset_record::correlation, type, correlationId); \
   AT(memset_record::place, type, memoryKind);          \
@@ -141,11 +149,21 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   AT(device::compute_major, type, computeCapabilityMajor);  \
   AT(device::compute_minor, type, computeCapabilityMinor);  \
   AT(device::id, type, id);                                 \
+  AT(device::uuid, type, uuid);                             \
   AT(device::name, type, name)
-#define SYNCHRONIZATION(type)              \
-  AT(synchronization::start, type, start); \
-  AT(synchronization::end, type, end);     \
-  AT(synchronization::correlation, type, correlationId)
+#define SYNCHRONIZATION(record)                                        \
+  static_assert(abi::synchronization::type == offsetof(record, type)); \
+  AT(synchronization::start, record, start);                           \
+  AT(synchronization::end, record, end);                               \
+  AT(synchronization::context, record, contextId);                     \
+  AT(synchronization::stream, record, streamId);                       \
+  AT(synchronization::event, record, cudaEventId);                     \
+  AT(synchronization::correlation, record, correlationId)
+#define CUDA_EVENT(type)                       \
+  AT(event::correlation, type, correlationId); \
+  AT(event::context, type, contextId);         \
+  AT(event::stream, type, streamId);           \
+  AT(event::event, type, eventId)
 #define OVERHEAD(type)              \
   AT(overhead::start, type, start); \
   AT(overhead::end, type, end)
@@ -163,6 +181,10 @@ DEVICE(CUpti_ActivityDevice4);
 DEVICE(KPROF_NEWEST_DEVICE);
 SYNCHRONIZATION(CUpti_ActivitySynchronization);
 SYNCHRONIZATION(KPROF_NEWEST_SYNCHRONIZATION);
+CUDA_EVENT(CUpti_ActivityCudaEvent);
+#if CUPTI_API_VERSION >= 130000
+CUDA_EVENT(CUpti_ActivityCudaEvent2);
+#endif
 OVERHEAD(CUpti_ActivityOverhead);
 OVERHEAD(KPROF_NEWEST_OVERHEAD);
 static_assert(offsetof(CUpti_Activity, kind) == 0 && sizeof(CUpti_ActivityKind) == 4);

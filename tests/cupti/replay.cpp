@@ -104,7 +104,7 @@ class replay {
     joined_.count_pending_as_unknown();
     timebase time;
     time.reset(calibrate<kprof::detail::system_clock>());
-    return build_profile(threads_, &joined_, {time, 0, false});
+    return build_profile(threads_, &joined_, {time, 0, single_scopes::none});
   }
 
   void print() {

@@ -11,6 +11,7 @@
 #include "../support/random_kernels.hpp"
 #include "../support/random_reports.hpp"
 #include "../support/report_page.hpp"
+#include "recorded.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include <vector>
 
 using kprof_test::page_of;
+using kprof_test::recorded;
 
 namespace {
 
@@ -29,16 +31,6 @@ namespace {
 constexpr bool rows_are_told_apart = true;
 constexpr bool shares_add_up = true;
 constexpr bool operators_fit_a_screen = true;
-
-constexpr const char* names[] = {"resnet50", "transformer", "decode", "threads", "device", "hpcg"};
-constexpr int widths[] = {80, 100, 120, 160};
-
-kprof::profile recorded(const std::string& name) {
-  kprof::loaded_profile loaded = kprof::load(KPROF_TEST_PROFILES "/" + name + ".json");
-  INFO(loaded.result.message);
-  REQUIRE(loaded.ok());
-  return std::move(loaded.run);
-}
 
 void check_golden(const std::string& name, std::string page) {
   const std::string version = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
@@ -74,9 +66,9 @@ std::string kernels_of(const kprof::profile& run, const kprof::report_options& o
 
 TEST_CASE("first_screen.recorded_pages_are_as_accepted") {
   REQUIRE(kprof_test::use_utf8_locale());
-  for (const char* const name : names) {
+  for (const char* const name : kprof_test::recorded_names) {
     const kprof::profile run = recorded(name);
-    for (const int width : widths) {
+    for (const int width : kprof_test::page_widths) {
       const std::string page = page_of(run, kprof_test::plain_at_width(width));
       check_page(page_of(run, kprof_test::at_width(width)), width);
       check_golden(std::string(name) + '_' + std::to_string(width) + ".txt", page);
@@ -90,37 +82,9 @@ TEST_CASE("first_screen.recorded_pages_are_as_accepted") {
   }
 }
 
-TEST_CASE("first_screen.rows_by_every_two_keys_are_told_apart") {
-  REQUIRE(kprof_test::use_utf8_locale());
-  for (const char* const name : names) {
-    const kprof::profile run = recorded(name);
-    std::vector<std::string> keys{"op",     "parameters", "pass",   "dtype",
-                                  "region", "layer",      "thread", "call_site"};
-    const std::vector<std::string> fields = kprof::detail::field_names(run);
-    for (std::size_t i = 0; i < std::min<std::size_t>(fields.size(), 3); ++i)
-      keys.push_back(kprof::grouping::field(fields[i]).text());
-    std::size_t tables = 0;
-    for (std::size_t a = 0; a < keys.size(); ++a)
-      for (std::size_t b = a; b < keys.size(); ++b)
-        for (const bool folded : {false, true}) {
-          kprof::report_options options = kprof_test::plain_at_width(++tables % 2 == 0 ? 100 : 120);
-          const kprof::parsed_grouping by = kprof::grouping::parse(keys[a] + '+' + keys[b]);
-          REQUIRE(by.error);
-          options.by = by.value;
-          if (folded) options.fold = {fields.at(0)};
-          options.tree = options.kernels = options.copies = false;
-          const std::string page = page_of(run, options);
-          INFO(name << " by " << by.value.text() << (folded ? ", folded\n" : "\n") << page);
-          CHECK(kprof_test::lines_wider_than(page, static_cast<std::size_t>(options.width)) == "");
-          CHECK(kprof_test::rows_that_read_the_same(page) == "");
-          REQUIRE(kprof_test::operator_table_of(page).rows.size() > 0);
-        }
-  }
-}
-
 TEST_CASE("first_screen.operators_of_recorded_runs_fit_a_screen") {
   if (!operators_fit_a_screen) return;
-  for (const char* const name : names) {
+  for (const char* const name : kprof_test::recorded_names) {
     const std::string page = page_of(recorded(name), kprof_test::plain_at_width(100));
     INFO(page);
     CHECK(kprof_test::lines_of_operators(page) <= 50);
@@ -162,7 +126,7 @@ TEST_CASE("first_screen.scopes_below_one_are_told_apart_in_the_tree") {
     REQUIRE(kprof_test::lines_wider_than(page, static_cast<std::size_t>(options.width)) == "");
     REQUIRE(kprof_test::tree_rows_of(page).size() > 2);
   };
-  for (const char* const name : names)
+  for (const char* const name : kprof_test::recorded_names)
     for (const int width : {40, 60, 80, 100, 160})
       check(recorded(name), kprof_test::plain_at_width(width));
   for (std::uint32_t seed = 1; seed <= reports; ++seed) {
@@ -176,9 +140,29 @@ TEST_CASE("first_screen.scopes_below_one_are_told_apart_in_the_tree") {
   }
 }
 
+TEST_CASE("first_screen.a_decode_leaves_little_of_the_tree_to_more_rows") {
+  REQUIRE(kprof_test::use_utf8_locale());
+  for (const int width : kprof_test::page_widths) {
+    kprof::report_options options = kprof_test::plain_at_width(width);
+    options.tree = true;
+    options.table = false;
+    kprof::detail::text_plan plan(options);
+    REQUIRE(plan.prepare().ok());
+    const kprof::profile run = recorded("decode");
+    plan.look_at(run);
+    const kprof::detail::chosen_tree tree(run, plan);
+    CHECK(tree.cut.self_ns < 0.02 * plan.all_self_ns);
+    CHECK(tree.cut.rows == 0);  // 2,700 sets of parameters fold into some
+    const std::string page = page_of(run, options);
+    INFO(page);
+    CHECK(kprof_test::tree_rows_of(page).size() <= 40);
+    CHECK(kprof_test::has(page, "\u00D7900"));
+  }
+}
+
 TEST_CASE("first_screen.the_tree_is_as_accepted") {
   REQUIRE(kprof_test::use_utf8_locale());
-  for (const char* const name : names) {
+  for (const char* const name : kprof_test::recorded_names) {
     kprof::report_options options = kprof_test::plain_at_width(100);
     options.tree = true;
     options.table = false;
@@ -207,7 +191,7 @@ TEST_CASE("first_screen.colour_says_nothing_that_the_text_does_not") {
 TEST_CASE("first_screen.kernels_of_libraries_are_as_accepted") {
   REQUIRE(kprof_test::use_utf8_locale());
   const kprof::profile run = kprof_test::real_kernels_profile();
-  for (const int width : widths) {
+  for (const int width : kprof_test::page_widths) {
     kprof::report_options options = kprof_test::at_width(width);
     options.top = 0;
     const std::string page = kernels_of(run, options);

@@ -139,7 +139,8 @@ with tempfile.TemporaryDirectory() as folder:
     check(
         "a fork reports twice, each its own",
         len(files) == 2
-        and r.stdout == ""
+        and r.returncode == 5
+        and r.stdout + r.stderr == ""
         and sum("M=4 N=4 K=4" in t for t in texts) == 1
         and sum("M=8 N=8 K=8" in t for t in texts) == 1
         and all(("M=4" in t) == ("forked from process" in t) for t in texts),

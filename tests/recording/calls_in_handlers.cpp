@@ -26,6 +26,7 @@ namespace {
 constexpr const char* path = "calls_in_handlers.txt";
 
 bool signals_in_new = false;
+bool again = false;  // each time, not only once
 bool jumps = false;
 bool has_jumped = false;
 int handled = 0;
@@ -51,6 +52,7 @@ void handle(int) {
   ++handled;
   if (jumps) siglongjmp(back, 1);
   refuses_all();
+  signals_in_new = again;
 }
 
 }  // namespace
@@ -77,6 +79,18 @@ int main() {
   check("the snapshot around the handler is whole", kprof::snapshot().complete.recorded == 1);
   check("the handler came in a snapshot", handled == 2);
   check("nothing was stopped", kprof::snapshot().recording);
+
+  // The second step ends a cycle, and kprof rests.
+  check("a schedule is taken", kprof::set_schedule({.wait = 1, .active = 1, .repeat = 2}).ok());
+  KPROF_STEP();
+  signals_in_new = again = true;
+  KPROF_STEP();
+  signals_in_new = again = false;
+  check("the handler came in a step, often", handled > 10);
+  const kprof::profile rests = kprof::snapshot();
+  check("the schedule went on", rests.state.find("resting after 1 cycle") != std::string::npos);
+  kprof::stop();
+  if (!kprof::start(settings)) return 2;
 
   jumps = true;
   if (sigsetjmp(back, 1) == 0) {

@@ -21,6 +21,9 @@ struct Sleep {
 struct Compute {
   std::int64_t ms = 0;
 };
+struct Decay {
+  std::int64_t ms = 0;
+};
 struct Short {
   std::int64_t n = 0;
 };
@@ -42,6 +45,35 @@ void compute_10_ms() {
   KPROF_OP(Compute, {10});
   const double until = cpu_ns() + 10e6;
   while (cpu_ns() < until) {}
+}
+
+/// Adds numbers that are too small for the type's full precision, for 10 ms.
+void decay_10_ms() {
+  KPROF_OP(Decay, {10});
+  const double until = cpu_ns() + 10e6;
+  volatile float number = 1e-40F, sum = 0;
+  while (cpu_ns() < until) sum = number + number;
+  static_cast<void>(sum);
+}
+
+/// Those of a processor that tells which calls met denormal numbers.
+void check_denormals() {
+  for (int i = 0; i < 5; ++i) {
+    compute_10_ms();
+    decay_10_ms();
+  }
+  const kprof::profile p = kprof::snapshot();
+  const kprof::scope_node decay = only(p, "Decay ms=10"), computing = only(p, "Compute ms=10");
+#if defined(__x86_64__)
+  check("calls with denormal numbers are told", decay.measured_calls > 0 &&
+                                                    decay.denormal_calls == decay.measured_calls &&
+                                                    decay.denormal_ns == decay.measured_ns);
+#else
+  check("no call is said to have had denormal numbers", decay.denormal_calls == 0);
+#endif
+  check("and those without are not", computing.measured_calls > 0 &&
+                                         computing.denormal_calls == 0 &&
+                                         computing.denormal_ns == 0);
 }
 
 /// One round of ten of each. What the calls of Compute took of the thread's CPU time.
@@ -120,5 +152,8 @@ int main() {
   before = cpu_ns();
   const double again = work();
   check_round("another recording", again, cpu_ns() - before);
+
+  if (!kprof::start()) return 2;
+  check_denormals();
   return exit_status();
 }

@@ -135,6 +135,10 @@ void many_calls(std::uint64_t calls, bool wait) {
     show_notes(p);
     if (wait) check_equal("not joined" + with, static_cast<double>(p.complete.unjoined_calls), 0);
     check("calls without times are counted" + with, p.complete.unjoined_calls < calls);
+    for (const kprof::operator_row& row : operator_table(p))
+      check("no row takes longer than the run" + with,
+            row.total_ns <= p.wall_ns * std::max(1.0, threads / row.threads.value) &&
+                row.overlap_ns >= 0 && !(row.waiting_ns.value < 0));
     std::printf("%d threads%s: %.0f parts, %llu calls, %llu without times\n", threads,
                 wait ? ", waiting" : "", sum.parts, static_cast<unsigned long long>(calls),
                 static_cast<unsigned long long>(p.complete.unjoined_calls));
@@ -164,6 +168,9 @@ void one_far_ahead() {
     check("times are known" + with, (p.complete.unjoined_calls == 0) == c.all_joined);
     check("of some calls" + with, p.complete.unjoined_calls < static_cast<unsigned>(c.calls) &&
                                       p.complete.incomplete_calls == 0 && row.waiting_ns.known());
+    check("overlap counts once" + with, row.total_ns <= p.wall_ns &&
+                                            row.overlap_ns > row.total_ns &&
+                                            row.waiting_ns.value <= 2 * p.wall_ns);
   }
 }
 
@@ -189,7 +196,7 @@ void parts_that_change_threads(std::size_t mib) {
   check("times are known" + with,
         p.complete.unjoined_calls == 0 && p.complete.incomplete_calls == 0);
   // Calls do not overlap, unless one has got parts of another.
-  check("no call has parts of others" + with, row.total_ns < p.wall_ns);
+  check("no call has parts of others" + with, row.total_ns + row.overlap_ns < p.wall_ns);
 }
 
 void snapshots_in_the_middle() {

@@ -88,7 +88,19 @@ void device_activity(const device_op& op) {
   }
 }
 
+static void event_activity(const synchronization& s) {
+  if (!on(CUPTI_ACTIVITY_KIND_CUDA_EVENT)) return;
+  CUpti_ActivityCudaEvent2 r{};
+  r.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  r.correlationId = s.correlation;
+  r.contextId = s.context;
+  r.streamId = s.stream;
+  r.eventId = s.event;
+  append(api_lane(own()), r);
+}
+
 void synchronization_activity(const synchronization& s) {
+  if (s.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN) return event_activity(s);
   if (!on(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
   CUpti_ActivitySynchronization2 r{};
   r.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The few functions of the driver API by which a tool finds out whether it works and waits for
-// devices, as libcuda.so.1. The scripted libcudart loads it with the first context, as the real one
-// does.
+// The functions of the driver API by which a tool finds out whether it works, waits for devices and
+// uses one itself, as libcuda.so.1. The scripted libcudart loads it with the first context, as the
+// real one does.
+#include "driver_calls.hpp"
 #include "shared.hpp"
 
 extern "C" {
@@ -18,5 +19,11 @@ CUresult cuCtxPopCurrent(CUcontext* context) { return scripted_context_pop(conte
 CUresult cuCtxGetCurrent(CUcontext* context) {
   return *context = scripted::current_thread().context, CUDA_SUCCESS;
 }
+
+CUresult cuDriverGetVersion(int* version) { return *version = 13000, CUDA_SUCCESS; }
+
+#define FORWARD(name, parameters, arguments) \
+  CUresult name parameters { return scripted_##name arguments; }
+SCRIPTED_DRIVER_CALLS(FORWARD)
 
 }  // extern "C"

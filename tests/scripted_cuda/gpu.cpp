@@ -189,7 +189,8 @@ std::uint64_t duration_locked(CUstream_st& s, const device_op& op) {
   const settings& set = shared().set;
   const std::uint64_t random =
       mix(set.seed + (std::uint64_t{s.device} << 56U) + (std::uint64_t{s.id} << 40U) + s.count++);
-  std::uint64_t ns = 0;
+  std::uint64_t ns = op.takes;
+  if (ns != 0) return std::max<std::uint64_t>(ns / set.speed, 1);
   if (op.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const std::uint64_t typical = set.kernel_us * microsecond;
     ns = typical / 5 + random % (typical / 5 * 9 + 1);

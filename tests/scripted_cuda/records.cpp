@@ -32,6 +32,8 @@ std::size_t record_size(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return v >= 26 ? sizeof(CUpti_ActivitySynchronization2)
                      : sizeof(CUpti_ActivitySynchronization);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return v >= 130000 ? sizeof(CUpti_ActivityCudaEvent2) : sizeof(CUpti_ActivityCudaEvent);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return v >= 22   ? sizeof(CUpti_ActivityOverhead3)
              : v >= 20 ? sizeof(CUpti_ActivityOverhead2)

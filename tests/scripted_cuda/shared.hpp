@@ -27,7 +27,7 @@ struct settings {
        hang_when_disabling = false;
   bool own_driver_id = false, correlation_needs_api = false, late_device = false;
   std::uint32_t failing_kind = 0, failing_code = 0;
-  std::string truth;
+  std::string truth, failing_call;
 };
 
 // One piece of work of a GPU, as its activity record tells of it.
@@ -39,6 +39,7 @@ struct device_op {
   std::uint32_t device = 0, context = 0, stream = 0, correlation = 0;
   std::uint32_t source_device = 0, destination_device = 0, value = 0, shared_memory = 0, graph = 0;
   std::uint64_t graph_node = 0, bytes = 0, start = 0, end = 0;
+  std::uint64_t takes = 0;  // ns; 0: by chance
   const char* name = nullptr;
   dim3 grid, block, cluster{0, 0, 0};
 };
@@ -58,7 +59,7 @@ struct api_call {
 };
 
 struct synchronization {
-  CUpti_ActivitySynchronizationType type;
+  CUpti_ActivitySynchronizationType type;  // unknown: an event was recorded, nothing waits
   std::uint32_t correlation, context, stream, event;
   std::uint64_t start, end;
 };

@@ -58,6 +58,7 @@ void read(settings& set) {
     std::sscanf(text, "%u:%u", &set.failing_kind, &set.failing_code);
   }
   if (const char* text = std::getenv("SCRIPTED_TRUTH")) set.truth = text;
+  if (const char* text = std::getenv("SCRIPTED_DRIVER_ERROR")) set.failing_call = text;
 }
 
 void report_at_exit() {

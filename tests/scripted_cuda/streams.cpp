@@ -141,6 +141,9 @@ static cudaError_t record(const api_call& self, CUevent_st& event, CUstream_st& 
   gpu& g = gpu_of(s.device);
   const std::lock_guard guard(g.lock);
   event.time = begin_locked(g, s, self.start);
+  if (const hooks* h = shared().hook.load(std::memory_order_acquire))
+    h->synchronized({CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN, self.correlation, g.context.id,
+                     s.id, event.id, 0, 0});
   return cudaSuccess;
 }
 

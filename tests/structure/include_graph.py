@@ -51,15 +51,19 @@ FRONT = {
     "ceilings.hpp": "machine",
     "advice.hpp": "model",
     "tables.hpp": "model",
+    "timeline.hpp": "model",
     "settings.hpp": "session",
     "session.hpp": "session",
     "kprof.hpp": "session",
+    "measure.hpp": "session",
+    "prove.hpp": "session",
 }
 # Folders whose own headers (not those of their subfolders) are public, beside kprof/ itself.
 PUBLIC = ("ops", "report", "bridge")
 PUBLIC_HEADERS = """
-    advice.hpp build_options.hpp ceilings.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp
-    profile.hpp registry.hpp session.hpp settings.hpp status.hpp tables.hpp version.hpp
+    advice.hpp build_options.hpp ceilings.hpp guard.hpp kprof.hpp measure.hpp nvtx.hpp op.hpp
+    ops.hpp profile.hpp prove.hpp registry.hpp session.hpp settings.hpp status.hpp tables.hpp
+    timeline.hpp version.hpp
     ops/activation.hpp ops/adaptive_pool.hpp ops/attention.hpp ops/binary.hpp ops/blas.hpp
     ops/blas3.hpp ops/collective.hpp ops/common.hpp ops/conv.hpp ops/conv_transpose.hpp
     ops/fft.hpp ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/linear.hpp ops/loss.hpp

@@ -81,7 +81,7 @@ struct [[gnu::visibility("hidden")]] engine {
     devices.retry_pending();
     timebase time;
     time.reset(calibrate<kprof::detail::system_clock>());
-    return build_profile(threads, &devices, {time, 0, false});
+    return build_profile(threads, &devices, {time, 0, single_scopes::none});
   }
 };
 

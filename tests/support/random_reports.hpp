@@ -215,6 +215,9 @@ class random_report {
         const kprof::pass_kind direction = n.work.pass;
         b.work(at, below(1'000'000'000), below(1'000'000), below(1'000'000));
         b.p.nodes[at].work.pass = direction;
+        if (below(8) == 0)
+          b.p.nodes[at].work.threads =
+              below(4) == 0 ? kprof::all_cpus : 1 + static_cast<std::uint32_t>(below(4));
       }
     }
   }

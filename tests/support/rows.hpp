@@ -9,6 +9,7 @@
 #include <kprof/tables.hpp>
 
 #include <string>
+#include <vector>
 
 namespace kprof_test {
 
@@ -19,6 +20,13 @@ inline kprof::operator_row row_of(const kprof::profile& p, const std::string& na
     if (row.name == name) return row;
   FAIL("no row " << name);
   return {};
+}
+
+/// The row of a profile that has one.
+inline kprof::operator_row only_row(const kprof::profile& p) {
+  const std::vector<kprof::operator_row> rows = kprof::operator_table(p);
+  REQUIRE(rows.size() == 1);
+  return rows[0];
 }
 
 /// The first row of this kernel.

@@ -100,6 +100,9 @@ inline void replace_measured(kprof::profile& p) {
     n.self_ns = n.total_ns / 2;
     n.measured_ns = 0.75 * n.total_ns;
     n.off_cpu_ns = 0.5 * n.total_ns;
+    n.denormal_ns = 0.25 * n.total_ns;
+    n.measured_calls = n.calls;
+    n.denormal_calls = n.calls / 2;
     n.min_ns = n.calls > 0 ? 50 : 0;
     n.max_ns = n.calls > 0 ? 538 : 0;
     n.first_ns = n.calls > 0 ? 50 : -1;

@@ -56,6 +56,19 @@ TEST_CASE("advice_host.G17_at_the_roof_of_memory") {
   host_case copy{.flops = 0, .bytes = 1'610'000};
   profile p = copy.make();
   CHECK(gain(p, "G17") == not_stated);
+  // H1 says the same: more threads get more, and then fewer bytes help.
+  CHECK(kprof_test::text_of(asked(p, "G17")[0]) ==
+        "Op n=1 runs at 81% of what memory delivers to one thread. 2 threads get up to 30.0 GB/s "
+        "of it together. On any number of them fewer bytes help: fuse it with its neighbours, use "
+        "a smaller type, or keep its data in cache");
+  CHECK(gain(p, "H1") > 0);
+  // Where they do not, that is all of it.
+  for (kprof::memory_ceiling& m : p.machine.cpu.memory)
+    m.read.all_threads = m.triad.all_threads = m.triad.one_thread;
+  CHECK(kprof_test::text_of(asked(p, "G17")[0])
+            .find("runs at 81% of what memory can deliver. Fewer bytes help: ") !=
+        std::string::npos);
+  CHECK(gain(p, "H1") == silent);
   copy.bytes = 1'590'000;
   CHECK(gain(copy.make(), "G17") == silent);
 }
@@ -251,7 +264,8 @@ TEST_CASE("advice_host.R2_the_row_that_loses_most") {
   CHECK(gain(p, "R2") == Approx(0.5 * T * 0.98));
   CHECK(asked(p, "R2").size() == 1);
   CHECK(kprof_test::text_of(asked(p, "R2")[0])
-            .find("Linear out=50304 is 50% of the run at 2% of the roof of arithmetic. ") == 0);
+            .find("Linear out=50304 is 50% of the run at 2% of the rate that arithmetic allows. "
+                  "Times do not tell what holds it back; often it is a loop") == 0);
   CHECK(gain(two_rows(200'000, 1'000'000, 5 * T), "R2") == silent);  // below 10 % of the run
   CHECK(gain(two_rows(6'100'000, 6'100'000), "R2") == silent);
   // What was off the CPU did not lose its time by how it reads memory.
@@ -263,8 +277,60 @@ TEST_CASE("advice_host.R2_the_row_that_loses_most") {
   CHECK(gain(slept, "R2") == silent);
   CHECK(gain(slept, "R1") == silent);
   CHECK(gain(slept, "H1") == silent);
+  // Of threads side by side: the share is of their time.
+  profile threads = p;
+  threads.threads[0].in_scopes_ns = 1.5 * T;
+  CHECK(kprof_test::text_of(asked(threads, "R2")[0]).find("is 33% of all threads' time at 2%") !=
+        std::string::npos);
   // R1 knows more of the same row.
   const std::vector<kprof::advice> both = kprof::advise(p, {"-H1"});
   REQUIRE(both.size() == 1);
   CHECK(std::string{both[0].id} == "R1");
+}
+
+TEST_CASE("advice_host.a_slow_first_call_is_S7_s_alone") {
+  // Ten calls of 100 us, the first of 1.1 ms: 1 ms of it is warm-up.
+  const auto with_warm_up = [](double first_ns) {
+    profile_builder b;
+    const auto node = b.op(b.thread("main", 1), "Op", "n=1");
+    b.calls(node, 1, first_ns).calls(node, 9, 100e3).work(node, 1'000'000, 1000, 0);
+    b.p.nodes[node].first_ns = first_ns;
+    b.p.nodes[node].first_end_ns = first_ns;
+    profile p = host_case::finished(b);
+    p.wall_ns = p.threads[0].in_scopes_ns = 2e6;
+    return p;
+  };
+  const profile slow = with_warm_up(1.1e6), even = with_warm_up(100e3);
+  CHECK(gain(slow, "S7") == Approx(1e6).epsilon(0.01));
+  // Of the rest a call of 10 us at the roof loses 90.
+  CHECK(gain(slow, "R2") == Approx(900e3).epsilon(0.01));
+  CHECK(gain(slow, "R2") == Approx(gain(even, "R2")).epsilon(0.01));
+  CHECK(gain(slow, "H1") == Approx(gain(even, "H1")).epsilon(0.01));
+  CHECK(kprof_test::text_of(asked(slow, "R2")[0])
+            .find("Op n=1 is 50% of the run without its first call at 10% of the rate") == 0);
+}
+
+TEST_CASE("advice_host.R3_rows_that_lose_much_together") {
+  // Rows of 90 us, at 10 % of the roof each, in a run of a millisecond.
+  const auto rows = [](int count, double wall_ns, double first_ns = 90e3) {
+    profile_builder b;
+    const auto main = b.thread("main", 1);
+    for (int i = 0; i < count; ++i) {
+      const auto node = b.op(main, "Conv", "n=" + std::to_string(i));
+      b.calls(node, 1, i == 0 ? first_ns : 90e3).work(node, 900'000, 1000, 0);
+    }
+    profile p = host_case::finished(b);
+    p.wall_ns = wall_ns;
+    p.threads[0].in_scopes_ns = 0;
+    return p;
+  };
+  CHECK(gain(rows(4, T), "R3") == Approx(4 * 81e3));
+  CHECK(gain(rows(4, T), "R2") == silent);
+  CHECK(kprof_test::text_of(asked(rows(4, T), "R3")[0]) ==
+        "Conv is 36% of the run at 10% of the roof in 4 rows, none of which loses much alone. "
+        "Look at what they have in common; Conv n=0 loses most, 81.0 \u00B5s");
+  CHECK(gain(rows(1, T), "R3") == silent);
+  CHECK(gain(rows(4, 3.3 * T), "R3") == silent);   // 9.8 % of the run
+  CHECK(gain(rows(4, T, 110e3), "R3") == silent);  // one of them loses 10 % alone: R2
+  CHECK(gain(rows(4, T, 110e3), "R2") > 0);
 }

@@ -24,7 +24,8 @@ TEST_CASE("ceilings_by_hand.a_file_by_hand_wins_over_what_is_kept") {
   const std::string path = cache.file("f32 = 200 300 GFLOP/s\nDRAM.read = - 50 GB/s");
   const profile run = reported(path);
   CHECK(run.notes.empty());
-  CHECK(run.machine.source == "from \"" + path + "\", measured " + kprof::detail::date_of_today());
+  CHECK(run.machine.source ==
+        "from \"" + path + "\", the rest measured " + kprof::detail::date_of_today());
   CHECK(run.machine.cpu.arithmetic[0].operations.one_thread == 59.1e9);
   CHECK(run.machine.cpu.arithmetic[1].operations.one_thread == 200e9);
   CHECK(run.machine.cpu.memory[3].read.one_thread == 23.1e9);
@@ -40,6 +41,14 @@ TEST_CASE("ceilings_by_hand.a_file_alone_is_all_that_is_known") {
   REQUIRE(run.notes.size() == 2);
   CHECK_THAT(run.notes[0], Contains("ceilings=\"" + path + "\" line 2: \"f33 = 1 2\" is unknown"));
   CHECK_THAT(run.notes[1], Contains("line 3: \"f64 = -1 2 GFLOP/s\" is no number above 0"));
+}
+
+TEST_CASE("ceilings_by_hand.where_a_file_gives_all_nothing_is_said_to_be_measured") {
+  const own_cache cache;
+  keep_sample();
+  const kprof::cpu_ceilings kept = reported("cache").machine.cpu;
+  const std::string path = cache.file(kprof::detail::write_ceilings(kept, ""));
+  CHECK(reported(path).machine.source == "from \"" + path + '"');
 }
 
 TEST_CASE("ceilings_by_hand.a_file_that_cannot_be_used_is_told_in_one_line") {

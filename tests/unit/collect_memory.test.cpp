@@ -49,9 +49,7 @@ struct fixture {
 
   fixture() {
     to.now = []() noexcept -> std::uint64_t { return 1; };
-    to.launched = [](const std::uint32_t*, std::uint32_t, std::uint64_t, launch_kind) noexcept {
-      ++launches;
-    };
+    to.launched = [](const observed_call&, launch_kind) noexcept { ++launches; };
     to.context_made = []() noexcept {};
     launches = 0;
   }

@@ -34,8 +34,9 @@ void end_at(std::uint64_t time, scope_token t) {
 }
 void call(std::int64_t n, std::uint64_t from, std::uint64_t to) { end_at(to, begin_at(from, n)); }
 
-/// The thread notes that it has run for so long.
-void read_at(std::uint64_t time, std::uint64_t cpu_ns) {
+/// The thread notes that it has run for so long, and whether it met denormal numbers.
+void read_at(std::uint64_t time, std::uint64_t cpu_ns, bool denormals = false) {
+  if (denormals) cpu_ns |= denormals_met;
   REQUIRE(append_record(*this_log, record_word(record_kind::cpu_time, 0, 8), time, &cpu_ns, 8));
 }
 /// This thread reads no more for itself.
@@ -54,7 +55,7 @@ struct told_engine : engine {
 kprof::profile profile_at(engine& e, std::uint64_t now) {
   timebase time;
   time.reset({0, 0, 0});
-  return build_profile(e.threads, nullptr, {time, now, false});
+  return build_profile(e.threads, nullptr, {time, now, single_scopes::none});
 }
 struct times {
   double measured, off;
@@ -270,3 +271,61 @@ TEST_CASE("cpu_totals.readings_at_all_places_of_chunks_lose_no_scope") {
   CHECK(p.cost.cpu_readings > 3 * 3000);
   cpu_clock.interval_ticks = before;
 }
+
+TEST_CASE("cpu_totals.a_call_has_met_denormals_where_a_reading_in_it_says_so") {
+  told_engine e;
+  read_at(1000, 0, true);  // before all calls
+  scope_token t = begin_at(1010, 1);
+  read_at(9010, 8000, true);
+  end_at(9010, t);
+  t = begin_at(9010, 1);
+  read_at(11'010, 10'000);
+  end_at(11'010, t);
+  t = begin_at(11'010, 2);
+  read_at(19'010, 18'000, true);
+  end_at(39'010, t);  // the end of this call is not known
+  t = begin_at(39'010, 3);
+  const scope_token inner = begin_at(39'020, 4);
+  read_at(47'020, 48'000, true);
+  end_at(47'020, inner);
+  end_at(47'030, t);
+  const kprof::profile p = profile_at(e, 50'000);
+  const kprof::scope_node& met = only(p, "Op n=1");
+  CHECK(met.measured_ns == 10'000);
+  CHECK((met.denormal_ns == 8000 && met.measured_calls == 2 && met.denormal_calls == 1));
+  const kprof::scope_node& unknown = only(p, "Op n=2");
+  CHECK((unknown.measured_calls == 0 && unknown.denormal_calls == 0));
+}
+
+#if defined(__x86_64__)
+namespace {
+std::uint32_t status() {
+  std::uint32_t bits = 0;
+  asm volatile("stmxcsr %0" : "=m"(bits));
+  return bits;
+}
+void set_status(std::uint32_t bits) { asm volatile("ldmxcsr %0" : : "m"(bits)); }
+
+/// Adds a number to itself, for long enough that the thread reads its CPU time at both ends.
+void add(float to, float number) {
+  for (int i = 0; i < 2'000'000; ++i) asm volatile("addss %1, %0" : "+x"(to) : "x"(number));
+}
+}  // namespace
+
+TEST_CASE("cpu_totals.the_processor_tells_of_denormals_and_keeps_the_programs_other_flags") {
+  const std::uint32_t before = status();
+  set_status((before & ~0x8040U) | 0x1FBDU);  // all flags but that of denormals, nothing traps
+  CHECK(!take_denormals());
+  add(1.0F, 1e-40F);
+  CHECK((status() & 0x3FU) == 0x3FU);
+  CHECK(take_denormals());
+  CHECK((status() & 0x3FU) == 0x3DU);
+  CHECK(!take_denormals());
+  set_status((status() & ~0x100U) | 2U);  // a program that wants the trap
+  const bool taken = take_denormals();
+  const std::uint32_t after = status();
+  set_status(before);
+  CHECK(!taken);
+  CHECK((after & 2U) != 0);
+}
+#endif

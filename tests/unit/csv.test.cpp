@@ -6,7 +6,7 @@
 #include <kprof/tables.hpp>
 
 #include "../support/catch.hpp"
-#include "../support/device_profiles.hpp"
+#include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
 #include "groupings.hpp"
 
@@ -120,6 +120,26 @@ TEST_CASE("csv.every_number_comes_back_as_it_was") {
   }
 }
 
+TEST_CASE("csv.rows_of_steps_have_their_number_in_a_column") {
+  kprof::profile run = kprof_test::small_device_profile();
+  run.stepping.threads.emplace_back().count = 1;
+  run.steps.push_back({7, 0, true, 0, 1000});
+  for (std::uint32_t i = 0; i < run.nodes.size(); ++i)
+    if (run.nodes[i].name == "Gemm") run.stepping.shares = {{0, i, 4, 2000, 1000}};
+  check_rows(run, grouping::op + grouping::step, "op+step");
+  const std::vector<record> records = csv_of(run, {{"by", "op+step"}});
+  std::size_t of_step = 0;
+  for (std::size_t i = 0; i + 1 < records.size(); ++i) {
+    if (field_of(records, i, "step") != "7") continue;
+    ++of_step;
+    CHECK(field_of(records, i, "calls") == "4");
+    CHECK(field_of(records, i, "kernels").empty());
+    CHECK(field_of(records, i, "not known").find("kernels: not recorded for single steps") !=
+          std::string::npos);
+  }
+  CHECK(of_step == 1);
+}
+
 TEST_CASE("csv.the_header_names_columns_and_units") {
   std::string text;
   REQUIRE(kprof::write(kprof::profile{}, "csv", {}, text).ok());
@@ -127,7 +147,8 @@ TEST_CASE("csv.the_header_names_columns_and_units") {
       text ==
       "operator,parameters,call_site,thread,dtype,pass,bound,key,sets,calls,replays,open,open_time "
       "[ns],"
-      "device [ns],device_share,device_total [ns],kernels,copies,gap [ns],self [ns],share,"
+      "device [ns],device_share,device_total [ns],kernels,copies,gap [ns],waited [ns],self [ns],"
+      "share,"
       "total [ns],cpu,mean [ns],median [ns],p99 [ns],min [ns],max [ns],first [ns],gflops "
       "[GFLOP/s],gbs "
       "[GB/s],"
@@ -159,10 +180,11 @@ TEST_CASE("csv.fields_are_quoted_where_they_must_be") {
 
 TEST_CASE("csv.wrong_options_are_told") {
   std::string text = "untouched";
-  CHECK(kprof::write(kprof::profile{}, "csv", {{"by", "op+a-b"}}, text).message ==
-        "by=op+a-b: \"a-b\" is neither a key nor the name of a field; choose from op, parameters, "
-        "pass, dtype, region, layer, thread, call_site, or name a field, as in M, shape[0] or "
-        "epilogue.scale; + joins keys");
+  CHECK(
+      kprof::write(kprof::profile{}, "csv", {{"by", "op+a-b"}}, text).message ==
+      "by=op+a-b: \"a-b\" is neither a key nor the name of a field; choose from op, parameters, "
+      "pass, dtype, region, layer, thread, call_site, step, or name a field, as in M, shape[0] or "
+      "epilogue.scale; + joins keys");
   CHECK(kprof::write(kprof::profile{}, "csv", {{"top", "3"}}, text).message ==
         "unknown option 'top=3' of csv; valid: path=FILE, by=KEY+KEY, fold=FIELD+FIELD");
   CHECK(text == "untouched");

@@ -13,7 +13,7 @@ using namespace kprof::detail::cupti;
 
 namespace {
 
-std::vector<std::uint32_t> launched_ids;
+std::vector<std::uint32_t> launched_ids, own_ids;
 int launches = 0;
 
 /// What CUPTI would call: 1 launches a kernel and 2 a graph, in the runtime and in the driver.
@@ -34,10 +34,12 @@ functions fake_cupti() {
 device_listener listener() {
   device_listener l{};
   l.now = []() noexcept -> std::uint64_t { return 1; };
-  l.launched = [](const std::uint32_t* ids, std::uint32_t count, std::uint64_t,
-                  launch_kind) noexcept {
-    launched_ids.assign(ids, ids + count);
+  l.launched = [](const observed_call& call, launch_kind) noexcept {
+    launched_ids.assign(call.ids, call.ids + call.count);
     ++launches;
+  };
+  l.launched_by_kprof = [](const observed_call& call) noexcept {
+    own_ids.assign(call.ids, call.ids + call.count);
   };
   return l;
 }
@@ -93,6 +95,27 @@ TEST_CASE("cupti_callbacks.ids_beyond_the_room_are_counted") {
   CHECK(launched_ids.size() == call_state::max_ids);
   CHECK(all.callbacks.take_ids_lost() == 41 - call_state::max_ids);
   CHECK(all.callbacks.take_ids_lost() == 0);
+}
+
+TEST_CASE("cupti_callbacks.what_kprof_launches_itself_is_no_launch_of_the_program") {
+  fixture all;
+  alignas(8) char data[32] = {};
+  own_ids.clear();
+  kprof::detail::cupti::work_is_own = true;
+  all.launch_by(1);
+  all.callbacks.handle(resource, module_unload_starting, data);
+  all.callbacks.handle(resource, module_loaded, data);
+  kprof::detail::cupti::work_is_own = false;
+  CHECK(launches == 0);
+  CHECK(launched_ids.empty());
+  CHECK(own_ids == std::vector<std::uint32_t>{100, 101});
+  CHECK_FALSE(all.callbacks.use().reloaded_modules);
+  // What the program loads then may get the name of a kernel of kprof's.
+  all.callbacks.handle(resource, module_loaded, data);
+  CHECK(all.callbacks.use().reloaded_modules);
+  all.launch_by(1, 300);
+  CHECK(launches == 1);
+  CHECK(own_ids == std::vector<std::uint32_t>{100, 101});
 }
 
 TEST_CASE("cupti_callbacks.zero_is_no_id") {

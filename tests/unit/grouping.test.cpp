@@ -82,7 +82,12 @@ TEST_CASE("grouping.a_list_of_keys_is_read") {
   CHECK_FALSE(parsed("thread").has(group_key::op));
   CHECK(grouping{} == grouping::parameters);
   CHECK(grouping::nothing().keys().empty());
-  for (const char* text : {"op", "op+M", "layer+pass", "field:pass+a[3].b", "call_site+thread"})
+  CHECK(parsed("step") == grouping::step);
+  CHECK(parsed("field:step").keys()[0].kind == kprof::group_key::field);
+  CHECK(parsed("op+step+M").folding({"K"}).without(grouping::step) ==
+        parsed("op+M").folding({"K"}));
+  for (const char* text :
+       {"op", "op+M", "layer+pass", "field:pass+a[3].b", "call_site+thread", "step+field:step"})
     CHECK(parsed(text).text() == text);
 }
 
@@ -90,7 +95,6 @@ TEST_CASE("grouping.what_is_no_key_is_told") {
   CHECK(contains(complaint(""), "a key is missing; choose from op, parameters, pass, dtype"));
   CHECK(contains(complaint("op++M"), "by=op++M: a key is missing"));
   CHECK(contains(complaint("op+"), "a key is missing"));
-  CHECK(contains(complaint("step"), "steps are not recorded"));
   for (const char* text : {"call-site", "M=4", "M[", "M[]", "M[x]", ".M", "M.", "4", "a b",
                            "field:", "M[12345678901]", "\x1b[31m", "\xff"}) {
     INFO(text);

@@ -65,6 +65,14 @@ struct OtherPass {  // a name that other software uses for another thing
   int n = 0;
   constexpr int pass() const { return 3; }
 };
+struct Threaded {
+  std::int64_t workers = 0;
+  constexpr std::int64_t threads() const { return workers; }
+};
+struct OnAll {
+  int n = 0;
+  constexpr unsigned threads() const { return kprof::all_cpus; }
+};
 struct Plain {
   int n = 0;
 };
@@ -226,4 +234,13 @@ TEST_CASE("op.the_descriptor_knows_the_size_of_the_parameters") {
   CHECK(kprof::detail::op_desc_of<demo::Saxpy>.params_size == sizeof(demo::Saxpy));
   CHECK(kprof::detail::op_desc_of<Nothing>.params_size == 0);
   CHECK(kprof::detail::op_desc_of<demo::Saxpy>.params().field_count == 2);
+}
+
+TEST_CASE("op.an_operator_may_say_how_many_threads_work_in_a_call") {
+  CHECK(evaluated(demo::Plain{}).threads == 0);
+  CHECK(evaluated(demo::Threaded{4}).threads == 4);
+  CHECK(evaluated(demo::Threaded{0}).threads == 0);  // not known
+  CHECK(evaluated(demo::Threaded{-1}).threads == 0);
+  CHECK(evaluated(demo::Threaded{std::int64_t{1} << 40}).threads == kprof::all_cpus);
+  CHECK(evaluated(demo::OnAll{}).threads == kprof::all_cpus);
 }

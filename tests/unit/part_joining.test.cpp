@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+using kprof::detail::call_place;
 using kprof::detail::joined_call;
 using kprof::detail::joining_memory;
 using kprof::detail::part_joining;
@@ -82,17 +83,54 @@ joined_call sum_of(const std::vector<part>& call) {
   return out;
 }
 
+template <class Complete>
+void add(part_joining& calls, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+         call_place place, Complete complete) {
+  const part times{begin, end};
+  calls.add(number, &times, 1, place, complete);
+}
+
 std::vector<joined_call> join(part_joining& calls, const std::vector<coming>& all) {
   std::vector<joined_call> done;
   for (std::uint32_t i = 0; i < calls.parts(); ++i) calls.expect(i);
   for (const coming& c : all)
-    calls.add(c.number, c.times.begin, c.times.end,
-              {static_cast<std::uint32_t>(c.call) + 1, c.number},
-              [&](const joined_call& j) { done.push_back(j); });
+    add(calls, c.number, c.times.begin, c.times.end,
+        {static_cast<std::uint32_t>(c.call) + 1, c.number},
+        [&](const joined_call& j) { done.push_back(j); });
   return done;
 }
 
 }  // namespace
+
+TEST_CASE("part_joining.counts_time_in_which_calls_overlap_once") {
+  std::mt19937_64 random(20261124);
+  for (int round = 0; round < 200; ++round) {
+    const auto parts = static_cast<std::uint32_t>(1 + random() % 8);
+    const std::size_t count = 1 + random() % 100;
+    const bool waits = round % 2 == 0;
+    const schedule calls = random_schedule(random, count, parts, waits);
+    memory_for room(window);
+    part_joining joining(parts, room.memory);
+    std::vector<bool> covered(40'000);
+    for (const std::vector<part>& call : calls) {
+      std::uint64_t first = call[0].begin, last = 0;
+      for (const part& p : call) first = std::min(first, p.begin), last = std::max(last, p.end);
+      REQUIRE(last < covered.size());
+      for (std::uint64_t at = first; at < last; ++at) covered[at] = true;
+    }
+    std::uint64_t elapsed = 0, wall = 0;
+    for (const joined_call& call : join(joining, in_order(calls))) {
+      REQUIRE(call.elapsed <= call.wall);
+      elapsed += call.elapsed;
+      wall += call.wall;
+    }
+    INFO("round " << round << ", " << parts << " parts, " << count << " calls");
+    REQUIRE(elapsed ==
+            static_cast<std::uint64_t>(std::count(covered.begin(), covered.end(), true)));
+    if (waits || parts == 1) CHECK(elapsed == wall);
+    else if (count > 20) CHECK(elapsed < wall);
+  }
+}
 
 TEST_CASE("part_joining.gives_each_call_its_own_parts") {
   std::mt19937_64 random(20261123);
@@ -147,7 +185,7 @@ TEST_CASE("part_joining.has_no_complete_call_while_a_part_never_came") {
   joining.expect(1);
   for (std::uint64_t c = 0; c < 20000; ++c)
     for (std::uint32_t i = 0; i < 2; ++i)
-      joining.add(i, 10 * c, 10 * c + 5, {}, [](const joined_call&) { FAIL("complete"); });
+      add(joining, i, 10 * c, 10 * c + 5, {}, [](const joined_call&) { FAIL("complete"); });
   CHECK(joining.complete() == 0);
   CHECK(joining.counts() == std::vector<std::uint64_t>{20000, 20000});
 }
@@ -158,15 +196,15 @@ TEST_CASE("part_joining.goes_on_after_parts_that_came_too_late") {
   part_joining joining(2, room.memory);
   joining.expect(1);
   std::vector<joined_call> done;
-  const auto add = [&](std::uint32_t part, std::uint64_t call) {
-    joining.add(part, 10 * call, 10 * call + 5 + part, {},
-                [&](const joined_call& j) { done.push_back(j); });
+  const auto add_part = [&](std::uint32_t part, std::uint64_t call) {
+    add(joining, part, 10 * call, 10 * call + 5 + part, {},
+        [&](const joined_call& j) { done.push_back(j); });
   };
-  for (std::uint64_t c = 0; c < 20000; ++c) add(0, c);
-  for (std::uint64_t c = 0; c < 20000; ++c) add(1, c);
+  for (std::uint64_t c = 0; c < 20000; ++c) add_part(0, c);
+  for (std::uint64_t c = 0; c < 20000; ++c) add_part(1, c);
   CHECK(joining.complete() == 20000);
   CHECK(joining.joined() == window);
-  for (std::uint64_t c = 20000; c < 21000; ++c) add(0, c), add(1, c);
+  for (std::uint64_t c = 20000; c < 21000; ++c) add_part(0, c), add_part(1, c);
   CHECK(joining.complete() == 21000);
   CHECK(joining.joined() == window + 1000);
   for (const joined_call& j : done) {
@@ -189,7 +227,7 @@ TEST_CASE("part_joining.joins_a_call_at_most_once_however_parts_lag") {
       const std::size_t part = random() % parts;
       for (std::uint64_t some = random() % 20000; some > 0 && next[part] < calls; --some, --left) {
         const std::uint64_t c = next[part]++;
-        joining.add(static_cast<std::uint32_t>(part), c + 1, c + 1, {}, [&](const joined_call& j) {
+        add(joining, static_cast<std::uint32_t>(part), c + 1, c + 1, {}, [&](const joined_call& j) {
           REQUIRE(j.wall == 0);  // of one call: all its parts have the same time
           joined[c] = true;
         });
@@ -201,6 +239,49 @@ TEST_CASE("part_joining.joins_a_call_at_most_once_however_parts_lag") {
   }
 }
 
+TEST_CASE("part_joining.joins_many_parts_at_once_as_one_by_one") {
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 60; ++round) {
+    const auto parts = static_cast<std::uint32_t>(1 + random() % 4);
+    const std::size_t count = 3000, most = round % 3 == 0 ? 5 : round % 3 == 1 ? 200 : 3000;
+    const schedule calls = random_schedule(random, count, parts, true);
+    memory_for room_at_once(round % 2 == 0 ? window : 256),
+        room_by_one(round % 2 == 0 ? window : 256);
+    part_joining at_once(parts, room_at_once.memory), by_one(parts, room_by_one.memory);
+    at_once.expect(parts - 1);
+    by_one.expect(parts - 1);
+    std::vector<joined_call> done_at_once, done_by_one;
+    std::vector<std::size_t> next(parts, 0);
+    for (std::size_t left = parts * count; left > 0;) {
+      const auto number = static_cast<std::uint32_t>(random() % parts);
+      const std::size_t n = std::min(1 + random() % most, count - next[number]);
+      std::vector<part> some;
+      for (std::size_t i = 0; i < n; ++i) some.push_back(calls[next[number] + i][number]);
+      next[number] += n;
+      left -= n;
+      const call_place place{static_cast<std::uint32_t>(left), number};
+      at_once.add(number, some.data(), n, place,
+                  [&](const joined_call& j) { done_at_once.push_back(j); });
+      for (const part& p : some)
+        add(by_one, number, p.begin, p.end, place,
+            [&](const joined_call& j) { done_by_one.push_back(j); });
+      REQUIRE(done_at_once.size() == done_by_one.size());
+      REQUIRE(at_once.bytes() == by_one.bytes());
+    }
+    INFO("round " << round << ", " << parts << " parts, " << most << " at once");
+    CHECK(at_once.counts() == std::vector<std::uint64_t>(parts, count));
+    CHECK(at_once.joined() == done_at_once.size());
+    CHECK(at_once.joined() == by_one.joined());
+    for (std::size_t i = 0; i < done_at_once.size(); ++i) {
+      REQUIRE(done_at_once[i].wall == done_by_one[i].wall);
+      REQUIRE(done_at_once[i].busy == done_by_one[i].busy);
+      REQUIRE(done_at_once[i].longest == done_by_one[i].longest);
+      REQUIRE(done_at_once[i].end == done_by_one[i].end);
+      REQUIRE(done_at_once[i].place == done_by_one[i].place);
+    }
+  }
+}
+
 TEST_CASE("part_joining.leaves_memory_for_other_operators_when_a_part_never_comes") {
   memory_for room(window);
   std::vector<std::unique_ptr<part_joining>> all;
@@ -208,7 +289,7 @@ TEST_CASE("part_joining.leaves_memory_for_other_operators_when_a_part_never_come
     all.push_back(std::make_unique<part_joining>(2, room.memory));
     all.back()->expect(0);
     for (std::uint64_t c = 0; c < 4 * window; ++c)
-      all.back()->add(0, c, c, {}, [](const joined_call&) { FAIL("complete"); });
+      add(*all.back(), 0, c, c, {}, [](const joined_call&) { FAIL("complete"); });
     CHECK(all.back()->bytes() > 0);
     CHECK(room.budget.now() == room.memory.taken());
     CHECK(room.memory.taken() < room.budget.limit() / 8);
@@ -217,7 +298,7 @@ TEST_CASE("part_joining.leaves_memory_for_other_operators_when_a_part_never_come
   part_joining joining(2, room.memory);
   joining.expect(1);
   for (std::uint64_t c = 0; c < 1000; ++c)
-    for (std::uint32_t i = 0; i < 2; ++i) joining.add(i, c, c, {}, [](const joined_call&) {});
+    for (std::uint32_t i = 0; i < 2; ++i) add(joining, i, c, c, {}, [](const joined_call&) {});
   CHECK(joining.joined() == 1000);
   all.clear();
   CHECK(room.memory.taken() == joining.bytes());
@@ -227,12 +308,12 @@ TEST_CASE("part_joining.gives_memory_back_when_the_last_part_has_caught_up") {
   memory_for room(window);
   part_joining joining(2, room.memory);
   joining.expect(1);
-  const auto add = [&](std::uint32_t part, std::uint64_t c) {
-    joining.add(part, c, c, {}, [](const joined_call&) {});
+  const auto add_part = [&](std::uint32_t part, std::uint64_t c) {
+    add(joining, part, c, c, {}, [](const joined_call&) {});
   };
-  for (std::uint64_t c = 0; c < 5000; ++c) add(0, c);
+  for (std::uint64_t c = 0; c < 5000; ++c) add_part(0, c);
   CHECK(joining.bytes() >= 5000 * sizeof(part_joining::begun_call));
-  for (std::uint64_t c = 0; c < 5000; ++c) add(1, c);
+  for (std::uint64_t c = 0; c < 5000; ++c) add_part(1, c);
   CHECK(joining.joined() == 5000);
   CHECK(room.memory.taken() == 0);
 }
@@ -244,7 +325,7 @@ TEST_CASE("part_joining.counts_where_there_is_no_memory_at_all") {
   joining.expect(1);
   for (std::uint64_t c = 0; c < 100; ++c)
     for (std::uint32_t i = 0; i < 2; ++i)
-      joining.add(i, c, c, {}, [](const joined_call&) { FAIL("joined"); });
+      add(joining, i, c, c, {}, [](const joined_call&) { FAIL("joined"); });
   CHECK(joining.complete() == 100);
   CHECK(joining.joined() == 0);
 }

@@ -8,6 +8,7 @@
 #include "find.hpp"
 #include "machines.hpp"
 #include "random_reports.hpp"
+#include "rows.hpp"
 
 #include <kprof/tables.hpp>
 
@@ -22,15 +23,10 @@ using kprof::operator_row;
 using kprof::profile;
 using kprof::roof_verdict;
 using kprof_test::device_builder;
+using kprof_test::only_row;
 using kprof_test::profile_builder;
 
 namespace {
-
-operator_row only_row(const profile& p) {
-  const std::vector<operator_row> rows = kprof::operator_table(p);
-  REQUIRE(rows.size() == 1);
-  return rows[0];
-}
 
 /// One operator on a machine of two CPUs.
 struct host_call {
@@ -186,45 +182,56 @@ TEST_CASE("roofline.data_that_stay_in_a_cache_are_held_against_it") {
   CHECK(on_host({1000, 16384, 0, 16384 / 300.}).roof.value == Approx(0.75));
 }
 
-TEST_CASE("roofline.what_is_faster_than_one_thread_ran_on_several") {
-  profile_builder b;
-  const auto main = b.thread("main", 1);
-  const auto fast = b.op(main, "Conv", "n=1"), slow = b.op(main, "Conv", "n=2"),
-             other = b.op(main, "Relu", "n=1");
-  b.calls(fast, 2, 6e6).work(fast, 1'000'000'000, 1000, 1000);   // 167 GFLOP/s
-  b.calls(slow, 2, 20e6).work(slow, 1'000'000'000, 1000, 1000);  // 50
-  b.calls(other, 2, 20e6).work(other, 1'000'000'000, 1000, 1000);
-  profile p = b.done();
-  p.machine.cpu = kprof_test::two_cpus();
-  const std::vector<operator_row> rows = kprof::operator_table(p);
-  CHECK(rows[0].verdict.roof.value == Approx(1e9 / 200e9 / 6e-3));
-  CHECK(rows[1].verdict.roof.value == Approx(0.25));
-  CHECK(rows[2].verdict.roof.value == Approx(0.5));
-  // What no thread can do says nothing of threads.
-  p.nodes[fast].work.flops = 10'000'000'000;
-  CHECK(kprof::operator_table(p)[0].verdict.bound == bound_by::impossible);
-  CHECK(kprof::operator_table(p)[1].verdict.roof.value == Approx(0.5));
-  // Nor does it make a sum better.
-  CHECK(kprof::operator_table(p, kprof::grouping::op)[0].verdict.ideal_ns.value == Approx(20e6));
-  p.nodes[fast].work.flops = 1'000'000'000;
-  // Of one CPU nothing is faster than one thread.
-  p.machine.cpu.threads = 1;
-  CHECK(kprof::operator_table(p)[0].verdict.bound == bound_by::impossible);
+TEST_CASE("roofline.a_share_of_a_ceiling_that_may_be_higher_is_at_most_that") {
+  const auto verdict = [](const host_call& call, bool f32, bool dram) {
+    profile_builder b;
+    const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+    b.calls(op, 3, call.ns).work(op, call.flops, call.read, 0, call.type);
+    profile p = b.done();
+    p.machine.cpu = kprof_test::two_cpus();
+    p.machine.cpu.arithmetic[1].operations.is_lower_bound = f32;
+    p.machine.cpu.memory.back().read.is_lower_bound = dram;
+    return only_row(p).verdict;
+  };
+  // 10 ms of arithmetic, 5 ms of memory: memory's ceiling does not matter.
+  const host_call compute{1'000'000'000, 100'000'000, 0, 14e6};
+  CHECK(!verdict(compute, false, true).roof.at_most);
+  CHECK(verdict(compute, false, true).bound == bound_by::compute);
+  CHECK(verdict(compute, true, false).roof.at_most);
+  CHECK(verdict(compute, true, false).roof.value == Approx(10. / 14));
+  CHECK(verdict(compute, true, false).bound == bound_by::unknown);
+  // 10 ms of memory, 1 of arithmetic.
+  const host_call memory{100'000'000, 200'000'000, 0, 14e6};
+  CHECK(verdict(memory, false, true).roof.at_most);
+  CHECK(verdict(memory, false, true).roof.value == Approx(10. / 14));
+  CHECK(!verdict(memory, true, false).roof.at_most);
+  // Above a ceiling that may be higher: the whole of it at most, and nothing impossible.
+  const host_call fast{100'000'000, 200'000'000, 0, 5e6};
+  CHECK(verdict(fast, false, false).bound == bound_by::impossible);
+  CHECK(verdict(fast, false, true).roof.value == Approx(1));
+  CHECK(verdict(fast, false, true).roof.at_most);
+  CHECK(verdict(fast, false, true).lost_ns.value == Approx(0));
+  // Far below it the true ceiling says the same.
+  const host_call slow{100'000'000, 200'000'000, 0, 50e6};
+  CHECK(verdict(slow, false, true).bound == bound_by::latency);
+  CHECK(verdict(slow, false, true).roof.at_most);
 }
 
-TEST_CASE("roofline.shared_calls_are_held_against_their_threads") {
-  profile_builder b;
-  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
-  b.calls(op, 1, 10e6).work(op, 1'000'000'000, 0, 0);
-  profile p = b.done();
-  p.machine.cpu = kprof_test::two_cpus();
-  kprof::shared_part& part = p.nodes[op].shared;
-  part.parts = 2;
-  part.calls = part.joined = 1;
-  part.wall_ns = 8e6;
-  part.busy_ns = 14e6;
-  part.longest_ns = part.min_ns = part.max_ns = 8e6;
-  CHECK(only_row(p).verdict.roof.value == Approx(5. / 8));
+TEST_CASE("roofline.a_few_slow_calls_do_not_take_the_data_out_of_the_cache") {
+  // 2 MB in 40 us, 50 GB/s, faster than memory's 20; one of ten calls took 2 ms.
+  const auto verdict = [](std::uint64_t fast_calls, std::uint64_t slow_calls, std::uint64_t bytes) {
+    profile_builder b;
+    const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+    b.calls(op, fast_calls, 40e3).calls(op, slow_calls, 2e6).work(op, 1, bytes, 0);
+    profile p = b.done();
+    p.machine.cpu = kprof_test::two_cpus();
+    return only_row(p).verdict;
+  };
+  // 20 us each from a cache of 100 GB/s.
+  CHECK(verdict(9, 1, 2'000'000).roof.value == Approx(10 * 20e3 / (9 * 40e3 + 2e6)));
+  CHECK(verdict(9, 1, 2'000'000).bound == bound_by::latency);
+  // Most calls are slow: nothing says that the data come from a cache.
+  CHECK(verdict(1, 9, 2'000'000).roof.value == Approx(10 * 100e3 / (40e3 + 9 * 2e6)));
 }
 
 TEST_CASE("roofline.what_is_not_known_has_its_reason") {
@@ -246,7 +253,8 @@ TEST_CASE("roofline.what_is_not_known_has_its_reason") {
   p.machine.cpu = kprof_test::two_cpus();
   CHECK(only_row(p).verdict.bound == bound_by::impossible);
   p.machine.cpu.arithmetic[1].operations.is_lower_bound = true;
-  CHECK(only_row(p).verdict.roof.why == absence::no_ceiling);
+  CHECK(only_row(p).verdict.roof.value == Approx(1));
+  CHECK(only_row(p).verdict.roof.at_most);
   CHECK(only_row(p).verdict.bound == bound_by::unknown);
   p.nodes[op].work = {};
   p.machine = {};

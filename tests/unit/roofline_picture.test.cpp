@@ -114,6 +114,15 @@ TEST_CASE("roofline_picture.is_as_accepted") {
   check_golden("roofline_ascii_60.txt", picture(three_points(), 60, true));
 }
 
+TEST_CASE("roofline_picture.slopes_have_their_bandwidth") {
+  for (const int width : {60, 80, 160}) {
+    const std::string drawn = picture(three_points(), width, true);
+    INFO(drawn);
+    CHECK(has(drawn, "/ 20.0 GB/s\n"));
+    CHECK(has(drawn, " 30.0 GB/s /"));
+  }
+}
+
 TEST_CASE("roofline_picture.draws_each_point_under_its_roof") {
   // The letter of a row at its roof stands on the line; one below it stands below.
   const std::vector<std::string> lines = lines_of(picture(three_points(), 80, true));
@@ -121,8 +130,8 @@ TEST_CASE("roofline_picture.draws_each_point_under_its_roof") {
   for (std::size_t i = 2; i < 23; ++i) {
     if (has(lines[i], "f32, 1 thread")) flat = i;
     const std::string cells = lines[i].substr(11);
-    if (has(cells, "B")) gemm = i;
-    if (has(cells, "A")) dot = i;
+    if (has(cells, "-B")) gemm = i;
+    if (has(cells, " A")) dot = i;
   }
   CHECK(flat > 0);
   CHECK(gemm >= flat);

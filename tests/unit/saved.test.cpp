@@ -44,7 +44,7 @@ std::string report_of(const profile& p) {
 
 bool same_parameters(const kprof::scope_node& a, const kprof::scope_node& b) {
   return a.values == b.values && a.brief == b.brief && a.beside == b.beside &&
-         a.unshown == b.unshown && a.work.pass == b.work.pass;
+         a.unshown == b.unshown && a.work.pass == b.work.pass && a.work.threads == b.work.threads;
 }
 
 /// A folder that is gone with the test.
@@ -170,6 +170,12 @@ TEST_CASE("saved.every_member_is_saved") {
   CHECK(all(kprof::device_info{}));
   CHECK(all(kprof::device_completeness{}));
   CHECK(all(kprof::device_profile{}));
+  CHECK(all(kprof::device_item{}));
+  CHECK(all(kprof::host_call{}));
+  CHECK(all(kprof::host_call_sum{}));
+  CHECK(all(kprof::timeline_window{}));
+  CHECK(all(kprof::device_timeline{}));
+  CHECK(all(kprof::step_mark{}));
   CHECK(all(kprof::rate_ceiling{}));
   CHECK(all(kprof::arithmetic_ceiling{}));
   CHECK(all(kprof::memory_ceiling{}));

@@ -23,6 +23,15 @@ using kprof::saved_text;
 TEST_CASE("saved_machine.what_the_machine_reaches_is_saved") {
   profile run;
   run.machine = kprof_test::sample_machine();
+  kprof::gpu_ceilings& gpu = run.machine.gpus[0];
+  gpu.arithmetic[0].measured_operations = 61.1e12;
+  gpu.arithmetic[0].table_operations = 67.2e12;
+  gpu.measured = "2026-11-24";
+  gpu.measured_clock_hz = 1.75e9;
+  gpu.table_memory_bytes = 3.4e12;
+  gpu.table_l2_bytes = 5.6e12;
+  gpu.to_device_bytes = 55e9;
+  gpu.from_device_bytes = 56e9;
   const loaded_profile loaded = load_text(saved_text(run));
   REQUIRE(loaded.result.message == "");
   CHECK(saved_text(loaded.run) == saved_text(run));
@@ -56,6 +65,14 @@ TEST_CASE("saved_machine.what_the_machine_reaches_is_saved") {
   CHECK(m.gpus[0].l2_bytes == 5.5e12);
   CHECK(m.gpus[0].shared_bytes == 33.4e12);
   CHECK(m.gpus[0].notes.size() == 1);
+  CHECK(m.gpus[0].arithmetic[0].measured_operations == 61.1e12);
+  CHECK(m.gpus[0].arithmetic[0].table_operations == 67.2e12);
+  CHECK(m.gpus[0].measured == "2026-11-24");
+  CHECK(m.gpus[0].measured_clock_hz == 1.75e9);
+  CHECK(m.gpus[0].table_memory_bytes == 3.4e12);
+  CHECK(m.gpus[0].table_l2_bytes == 5.6e12);
+  CHECK(m.gpus[0].to_device_bytes == 55e9);
+  CHECK(m.gpus[0].from_device_bytes == 56e9);
 
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);

@@ -4,6 +4,7 @@
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/machines.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/utf8.hpp"
@@ -75,4 +76,46 @@ TEST_CASE("report.sums_have_names_where_no_column_of_operators_is_shown") {
   CHECK_FALSE(has(page, ": ,"));
   options.columns = {"layer", "parameters", "self"};
   CHECK(has(page_of(kprof_test::sample_profile(), options), "\nin operators "));
+}
+
+TEST_CASE("report.a_share_of_a_ceiling_that_may_be_higher_has_a_sign") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto copy = b.op(main, "Copy", "n=1"), silent = b.op(main, "Silent");
+  b.calls(copy, 3, 14e6).work(copy, 100, 200'000'000, 0);
+  b.calls(silent, 1, 14e6);
+  kprof::profile p = b.done();
+  p.machine.cpu = kprof_test::two_cpus();
+  p.machine.cpu.memory.back().read.is_lower_bound = true;
+  kprof::report_options options = kprof_test::at_width(200);
+  options.columns = {"operator", "roof", "bound", "gflops"};
+  options.tree = true;
+  const std::string page = kprof_test::page_of(p, options);
+  INFO(page);
+  CHECK(
+      kprof_test::words(kprof_test::line_with(page, "Copy ")).starts_with("Copy \u2264 71.4% n/a"));
+  CHECK(
+      kprof_test::has(page, "\u2264, held against a ceiling that is only known from below, and "));
+  CHECK(kprof_test::words(kprof_test::line_with(page, "Copy(n=1)")).find("\u2264 71.4%") !=
+        std::string::npos);
+  CHECK(kprof_test::has(page, "outside the roofline, 25.0% of the time has no formula: Silent"));
+  options.ascii = true;
+  CHECK(kprof_test::has(kprof_test::page_of(p, options), "<= 71.4%"));
+}
+
+TEST_CASE("report.a_machine_that_could_not_be_measured_has_the_reason") {
+  kprof::profile p = kprof_test::sample_profile();
+  CHECK_FALSE(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)), "roof: n/a"));
+  p.machine.cpu.notes = {"this machine was not measured: valgrind runs the program"};
+  CHECK(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)),
+                        "roof: n/a, this machine was not measured: valgrind runs the program\n"));
+  p.machine.cpu.notes = {std::string{kprof::detail::ceilings_turned_off}};
+  CHECK_FALSE(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)), "roof: n/a"));
+  // What is known has no need of it.
+  p.machine.cpu = kprof_test::two_cpus();
+  p.machine.cpu.notes = {"DRAM was not measured: too little memory is free"};
+  CHECK_FALSE(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)), "DRAM was not"));
+  p.machine.cpu.memory.clear();
+  CHECK(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)),
+                        "\nroof: DRAM was not measured: too little memory is free\n"));
 }

@@ -181,9 +181,10 @@ TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
       error_of(options) ==
       "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, "
       "region, layer, pass, calls, replays, open, device, device_share, "
-      "device_total, kernels, copies, gap, self, share, cumulative, total, cpu, median, mean, p99, "
+      "device_total, kernels, copies, gap, waited, self, share, cumulative, total, cpu, median, "
+      "mean, p99, "
       "min, max, "
-      "first, gflops, gbs, roof, bound, lost, ideal, intensity, flops, bytes, threads, "
+      "first, gflops, gbs, roof, bound, lost, ideal, projected, intensity, flops, bytes, threads, "
       "imbalance, waiting, dtype (or name, which is operator)");
   options = {};
   options.columns = {"calls", "spam"};

@@ -34,7 +34,7 @@ void end_at(std::uint64_t time, scope_token t) {
 kprof::profile profile_at(engine& e, std::uint64_t now) {
   timebase time;
   time.reset({0, 0, 0});
-  return build_profile(e.threads, nullptr, {time, now, false});
+  return build_profile(e.threads, nullptr, {time, now, single_scopes::none});
 }
 void call(std::int64_t n, std::uint64_t from, std::uint64_t to) { end_at(to, begin_at(from, n)); }
 

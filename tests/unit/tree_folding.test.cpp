@@ -182,6 +182,49 @@ TEST_CASE("tree_folding.only_regions_of_one_shape_fold") {
       "| e2 | f123456789012345678901 | f123456789012345678902 | Conv2d | Conv3d");
 }
 
+TEST_CASE("tree_folding.operators_fold_where_that_is_asked_for") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int layer = 0; layer < 2; ++layer) {
+    const auto region = b.region(main, "layer " + std::to_string(layer));
+    for (int n = 1; n <= 12; ++n) {  // a cache that grows
+      const std::string cached = std::to_string(n);
+      b.calls(b.op(region, "Bmm", "M=1 N=" + cached + " K=16"), 1, n);
+      b.calls(b.op(region, "Bmm", "M=1 N=16 K=" + cached), 2, 20);
+    }
+    for (const char* out : {"64", "128", "256"})
+      b.calls(b.op(region, "Linear", "in=64 out=" + std::string(out)), 1, 50);
+    b.calls(b.op(region, "Linear", "in=3 out=5"), 1, 40);
+    b.calls(region, 1, 2000);
+  }
+  const auto tree = kprof::call_tree(b.done());
+  CHECK(fold_siblings(tree).size() == 1 + 24 + 4);
+  CHECK(fold_siblings(tree, tree_order::time, 13).size() == 1 + 24 + 4);
+  const std::vector<folded_row> rows = fold_siblings(tree, tree_order::time, 12);
+  CHECK(names_of(rows) ==
+        "layer 0\u20261 x2 | Bmm x12 | Bmm x12 | Linear x1 | Linear x1 | Linear x1 | Linear x1");
+  CHECK(rows[1].row.parameters == "M=1 N=16 K=1\u202612");
+  CHECK(rows[1].row.calls == 48);
+  CHECK(rows[1].rows == 24);
+  CHECK(rows[1].row.total_ns == Approx(960));
+  CHECK(rows[2].row.parameters == "M=1 N=1\u202612 K=16");
+  CHECK(rows[2].least_ns == 1);
+  CHECK(rows[2].most_ns == 12);
+  CHECK(names_of(fold_siblings(tree, tree_order::time, 2)) ==
+        "layer 0\u20261 x2 | Bmm x12 | Linear x3 | Bmm x12 | Linear x1");
+}
+
+TEST_CASE("tree_folding.operators_with_differing_scopes_inside_do_not_fold") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int n = 0; n < 9; ++n) {
+    const auto op = b.op(main, "Gemm", "n=" + std::to_string(n));
+    b.calls(b.region(op, n < 4 ? "pack" : "copy"), 1, 1).calls(op, 1, 10);
+  }
+  CHECK(names_of(fold_siblings(kprof::call_tree(b.done()), tree_order::time, 2)) ==
+        "Gemm x5 | copy x1 | Gemm x4 | pack x1");
+}
+
 TEST_CASE("tree_folding.regions_around_regions_of_their_own_name_are_told_apart") {
   profile_builder b;
   const auto main = b.thread("main", 1);
@@ -197,7 +240,7 @@ TEST_CASE("tree_folding.regions_around_regions_of_their_own_name_are_told_apart"
 TEST_CASE("tree_folding.nothing_is_lost_and_depth_costs_no_stack") {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const auto tree = kprof::call_tree(kprof_test::random_device_profile(seed), seed % 2 == 0);
-    const auto rows = fold_siblings(tree);
+    const auto rows = fold_siblings(tree, tree_order::time, seed % 3);
     std::uint64_t calls = 0, folded_calls = 0, count = 0;
     for (const tree_row& row : tree) calls += row.calls;
     for (std::uint32_t i = 0; i < rows.size(); ++i) {

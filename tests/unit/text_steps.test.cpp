@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// What is made of a program's steps, and the section of the text report that says it.
+
+#include <kprof/model/steps.hpp>
+#include <kprof/report/text.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/profile_builder.hpp"
+#include "../support/report_page.hpp"
+#include "../support/sample_profile.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using kprof_test::at_width;
+using kprof_test::has;
+using kprof_test::line_with;
+using kprof_test::page_of;
+
+namespace {
+
+/// Steps of these lengths in ms: 1 ms is "Gemm", 1 ms no scope, and the rest is "Data". The first
+/// is before the timeline.
+kprof::profile stepped(const std::vector<double>& ms) {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto data = b.region(main, "Data"), gemm = b.op(main, "Gemm", "M=1");
+  b.calls(data, ms.size(), 1e6).calls(gemm, ms.size(), 1e6);
+  kprof::profile p = b.done();
+  p.nodes[gemm].work.has_flops = true;
+  p.nodes[gemm].work.flops = 2'000'000;
+  p.nodes[gemm].work.type = kprof::dtype::f32;
+  p.clock.ns_per_tick = 1;
+  const std::uint32_t thread = p.nodes[gemm].thread;
+  kprof::thread_steps& sums = p.stepping.threads.emplace_back();
+  sums.thread = thread;
+  sums.min_ns = 1e18;
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < ms.size(); ++i) {
+    const double ns = ms[i] * 1e6;
+    const std::int64_t end = at + static_cast<std::int64_t>(ns);
+    p.steps.push_back({i, thread, true, at, end});
+    ++sums.count;
+    sums.total_ns += ns;
+    sums.min_ns = std::min(sums.min_ns, ns);
+    sums.max_ns = std::max(sums.max_ns, ns);
+    if (i == 0) sums.first_ns = ns;
+    sums.durations.add(static_cast<std::uint64_t>(ns));
+    if (i == 1) p.stepping.whole_from = at;
+    at = end;
+    if (i == 0) continue;
+    const auto step = static_cast<std::uint32_t>(i);
+    p.stepping.shares.push_back({step, data, 1, ns - 2e6, ns - 2e6});
+    p.stepping.shares.push_back({step, gemm, 1, 1e6, 1e6});
+  }
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("steps.rows_are_of_all_steps_and_details_of_the_whole_ones") {
+  const kprof::profile p = stepped({40, 10, 10, 10, 10, 16});
+  const std::vector<kprof::step_row> rows = kprof::step_table(p);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].count == 6);
+  CHECK(rows[0].median_ns == Approx(10e6).epsilon(0.008));
+  CHECK(rows[0].max_ns == 40e6);
+  CHECK(rows[0].jitter() == Approx(4).epsilon(0.01));
+  const kprof::step_details d = kprof::details_of_steps(p, rows[0].thread);
+  CHECK(d.steps == 5);
+  CHECK(d.total_ns == 56e6);
+  CHECK(d.median_ns == 10e6);
+  CHECK(d.excess_ns == 6e6);
+  CHECK(d.flops == 10e6);
+  REQUIRE(d.excess.size() == 3);
+  CHECK(d.excess[0].name == "Data");
+  CHECK(d.excess[0].ns == Approx(6e6));
+  double sum = 0;
+  for (const kprof::step_excess& e : d.excess) sum += e.ns;
+  CHECK(sum == Approx(d.excess_ns));
+  CHECK(d.least_ns < 0);
+}
+
+TEST_CASE("steps.what_slow_steps_took_more_is_shared_out_without_a_rest") {
+  // Median 11: the slow ones took 12 and 18, the others 10, 10 and 11 on average 31/3.
+  const kprof::step_details d = kprof::details_of_steps(stepped({9, 12, 10, 18, 10, 11}), 0);
+  CHECK(d.median_ns == 11e6);
+  CHECK(d.excess_ns == Approx(30e6 - 2 * 31e6 / 3));
+  double sum = 0;
+  for (const kprof::step_excess& e : d.excess) sum += e.ns;
+  CHECK(sum == Approx(d.excess_ns));
+}
+
+TEST_CASE("steps.mfu_is_of_the_machines_peak_without_what_is_computed_again") {
+  kprof::profile p = stepped({10, 10, 10});
+  p.machine.cpu.threads = 2;
+  p.machine.cpu.arithmetic.push_back({kprof::dtype::f32, "", {1e9, 2e9, false}});
+  kprof::step_details d = kprof::details_of_steps(p, 0);
+  CHECK(d.least_ns == Approx(2e6));  // 4 MFLOP at 2 GFLOP/s
+  CHECK(d.type == kprof::dtype::f32);
+  CHECK(has(page_of(p, at_width(100)), "2.00 MFLOP a step at 200 MFLOP/s, MFU 10"));
+  for (kprof::scope_node& n : p.nodes) n.work.pass = kprof::pass_kind::recompute;
+  d = kprof::details_of_steps(p, 0);
+  CHECK(d.model_flops == 0);
+  CHECK(d.flops == 4e6);
+}
+
+TEST_CASE("report.steps_have_a_section_where_there_are_two") {
+  const std::string page = page_of(stepped({40, 10, 10, 10, 10, 16}), at_width(100));
+  INFO(page);
+  CHECK(has(page, "\nSteps\n"));
+  CHECK(has(line_with(page, "jitter"), "steps   median"));
+  CHECK(has(line_with(page, "the first step took"), "the first step took 3.99 times the median"));
+  CHECK(has(page, "a run without it: KPROF='report,schedule(skip=1,active=5,repeat=1)'\n"));
+  CHECK(
+      has(page, "steps above the median took 6.00 ms more than as many others: 6.00 ms in Data\n"));
+  CHECK(has(page, "MFU n/a: the peak of the machine is not known"));
+  CHECK(has(page, "are of the 5 steps that the timeline has whole"));
+  CHECK_FALSE(has(page_of(stepped({10}), at_width(100)), "Steps"));
+}
+
+TEST_CASE("report.steps_of_which_the_timeline_has_none_have_numbers_and_a_reason") {
+  kprof::profile p = stepped({10, 10, 11});
+  p.stepping.whole_from = -1;
+  p.stepping.shares.clear();
+  p.stepping.region = "itera\ntion";
+  const std::string page = page_of(p, at_width(60));
+  INFO(page);
+  CHECK(has(page, "the timeline\n    has not two whole steps"));
+  CHECK(has(page, "Steps: regions \"itera"));
+  CHECK_FALSE(has(page, "KPROF='schedule"));
+}
+
+TEST_CASE("report.references_of_steps_to_nothing_harm_nothing") {
+  kprof::profile p = stepped({10, 10, 11});
+  p.stepping.threads[0].thread = 77;
+  p.stepping.shares.push_back({99, 99, 1, 1, 1});
+  p.stepping.shares.push_back({1, kprof::step_share::none, 1, 1, 1});
+  CHECK(has(page_of(p, at_width(100)), "n/a"));
+  p = stepped({10, 10, 11});
+  p.stepping.shares.push_back({99, 99, 1, 1, 1});
+  CHECK(kprof::details_of_steps(p, 0).steps == 2);
+}
+
+TEST_CASE("report.steps_of_a_training_have_directions_by_layer") {
+  kprof::profile p = stepped({10, 10, 11});
+  const std::string before = page_of(p, at_width(100));
+  CHECK_FALSE(has(before, "forward"));
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto fwd = b.region(main, "forward"), bwd = b.region(main, "backward");
+  const auto layer = b.region(fwd, "conv1"), layer_back = b.region(bwd, "conv1");
+  const auto conv = b.op(layer, "Conv2d", "N=8 pass=fprop"),
+             back = b.op(layer_back, "Conv2d", "N=8 pass=bprop"), loss = b.op(main, "Loss", "n=1");
+  b.calls(fwd, 1, 100e6).calls(bwd, 1, 800e6).calls(layer, 1, 100e6).calls(layer_back, 1, 800e6);
+  b.calls(conv, 1, 100e6).calls(back, 1, 800e6).calls(loss, 1, 100e6);
+  b.work(conv, 10, 1, 1).work(back, 20, 1, 1);
+  kprof::profile training = b.done();
+  training.stepping = p.stepping;
+  training.stepping.shares.clear();
+  training.stepping.whole_from = -1;
+  const std::string page = page_of(training, at_width(100));
+  INFO(page);
+  CHECK(
+      has(page,
+          "  time            forward       backward  update          other\n"
+          "  all       100 ms  10.0%  800 ms  80.0%       -  100 ms  10.0%\n"
+          "  conv1     100 ms  10.0%  800 ms  80.0%       -              -\n"
+          "  no layer              -              -       -  100 ms  10.0%\n"
+          "  backward of Conv2d in conv1 took 8.00 times its forward, for 2.00 times the FLOPs\n"));
+}
