@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// How fast records of devices are read and attributed: `device RECORDS LAUNCHES_A_THREAD` makes
-// CUPTI's records in memory, as CUPTI 13 lays them out, and prints one line of JSON. Timed is what
-// kprof does with them: folding the launches out of a thread's log, decoding, joining, adding up.
-// Making launches and records is not.
+// How fast records of devices are read and attributed: `device RECORDS [off]`, with or without the
+// devices' timeline, makes CUPTI's records in memory, as CUPTI 13 lays them out, and prints one
+// line of JSON. Timed is what kprof does with them: folding the launches out of a thread's log,
+// decoding, joining, adding up. Making launches and records is not.
 
 #include "memory.hpp"
 
@@ -56,8 +56,9 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s RECORDS\n", argv[0]);
+  const bool with_timeline = argc == 2;
+  if (argc != 2 && !(argc == 3 && std::strcmp(argv[2], "off") == 0)) {
+    std::fprintf(stderr, "usage: %s RECORDS [off]\n", argv[0]);
     return 2;
   }
   const auto records = static_cast<std::uint64_t>(std::atof(argv[1]));
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
   own_recorder = &threads;
   threads.set_memory(memory - memory / 4);
   attribution& joined = *new attribution(threads, threads.budget());
-  joined.restart(0, memory);
+  joined.restart(0, memory, with_timeline);
   static site where{0, 1, __FILE__, &op_desc_of<Gemm>, &this_module};
   const scope_api& scopes = scope_functions<counter_clock, false>::api();
 
@@ -85,7 +86,8 @@ int main(int argc, char** argv) {
       const scope_token t = scopes.begin_any(where, &params, sizeof params);
       for (std::size_t k = 0; k < 2; ++k) {
         ++correlation;
-        threads.note_launch(&correlation, 1, clock - 5000, record_kind::kernel_launch);
+        threads.note_launch(&correlation, 1, clock - 5000, record_kind::kernel_launch,
+                            with_timeline ? call_word(1, 3000) : 0);
         make_record(buffer.data() + (i + k) * record_bytes, correlation,
                     names[(2 * op + k) % names.size()].c_str(), clock,
                     7 + static_cast<std::uint32_t>(k));
@@ -110,7 +112,7 @@ int main(int argc, char** argv) {
   }
   timebase time;
   time.reset(calibrate<counter_clock>());
-  const kprof::profile p = build_profile(threads, &joined, {time, 0, false});
+  const kprof::profile p = build_profile(threads, &joined, {time, 0, single_scopes::none});
   std::uint64_t calls = 0;
   for (const auto& w : p.device.work) calls += w.calls;
   if (calls != done || p.device.complete.attributed != done) {

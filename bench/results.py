@@ -14,6 +14,7 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
+from ceilings import add_ceilings
 from machine import machine
 from table import Table
 
@@ -280,7 +281,9 @@ def main():
         sys.exit(__doc__)
     raw, results = map(pathlib.Path, sys.argv[1:])
     runs, context = load_guard_cost(raw)
-    scale, device, soak = (load_lines(raw / f"{name}.json") for name in ("scale", "device", "soak"))
+    scale, device, soak, ceilings = (
+        load_lines(raw / f"{name}.json") for name in ("scale", "device", "soak", "ceilings")
+    )
     includes = {
         p.stem.removeprefix("include_cost_"): json.loads(p.read_text())
         for p in sorted(raw.glob("include_cost_*.json"), reverse=True)
@@ -290,6 +293,7 @@ def main():
     speed = add_guards(table, runs, context)
     add_scale(table, scale, speed)
     add_device(table, device, speed)
+    add_ceilings(table, ceilings)
     add_soak(table, soak)
     add_includes(table, includes)
     print(f"\n{table}\n")
@@ -321,6 +325,7 @@ def main():
         "scale": scale,
         "device": device,
         "soak": soak,
+        "ceilings": ceilings,
         "includes": includes,
     }
     path.with_name(path.name + ".json").write_text(json.dumps(figures, indent=1) + "\n")

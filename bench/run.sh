@@ -145,6 +145,9 @@ for _ in 1 2 3; do
   done
 done
 
+echo "bench: ceilings of the processors"
+"$programs/ceilings" 8 > "$raw/ceilings.json"
+
 echo "bench: soak"
 failed=
 "$programs/soak" "$soak" 16 >> "$raw/soak.json" || failed=yes

@@ -158,15 +158,21 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 580 ms · 1 thread on 2 CPUs · 43.8 GFLOP at 75.6 GFLOP/s, 47.0% of the roof
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.3% of wall
+// kprof · 08_gpu_kernels · 909 ms · 1 thread on 2 CPUs · 43.8 GFLOP at 48.2 GFLOP/s, 47.0% of the roof
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 0.8% of wall
 // no work on device 1
 // roof of device 0: f32 66.9 TFLOP/s · f16 134 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · f16 on
 //   tensor cores 1.07 PFLOP/s · 3.35 TB/s
 //
 // Do first
-//   1  The device works 1% of the time. Give it more at once: larger batches, and fewer places where
-//      the host waits. [S2]
+//   1  The device idles behind calls that wait for it (11): 768 ms, 85% of its time. Launch what comes
+//      next before waiting, or wait less often: read results a step later, and copy them without
+//      blocking. [S1]                                                             at most  768 ms  84%
+//   2  The device idles while copies hold the host: 28.7 ms, 3% of its time, in 12 calls. Use
+//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most 28.7 ms   3%
+//   3  The device idles while the host allocates or frees its memory: 15.9 ms, 2% of its time, in
+//      18 calls. Such calls may wait for the device: allocate once, or by cudaMallocAsync. [S6]
+//                                                                                 at most 15.9 ms   2%
 //
 // Operators, sorted by lost
 //
@@ -180,26 +186,28 @@ int main() {
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
 // in operators                             50   565 µs       7.5%    77.6    5.13    47.0%
 //
+// by type of numbers: f32 43.1%, unknown type 20.8%, tf32 18.8%, 16 bit 17.3% of device time in
+//   operators
 // impossible, faster than this machine can be: a formula or a ceiling is wrong, or work was skipped:
 //   Saxpy
-// first call far above the median: Saxpy (first 24.9 µs, then 544 ns) and 4 more
+// first call far above the median: Saxpy (first 25.8 µs, then 762 ns) and 4 more
 // not shown at width 100: self, kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 // outside any operator, by name: copy 6.94 ms (12)
-// outside all scopes: 579 ms, 100.0% of 08_gpu_kernels 9753 (wall 580 ms, in scopes 97.7 µs)
+// outside all scopes: 909 ms, 100.0% of 08_gpu_kernels 20848 (wall 909 ms, in scopes 111 µs)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 7.50 ms of
-//   device time, share is total, of 97.7 µs in all scopes
+//   device time, share is total, of 111 µs in all scopes
 //
 // scope                                 calls   device  dev share    total   roof  TFLOP/s    TB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(4096×1024 f32)                   10   125 µs       1.7%  15.4 µs  80.3%     1.68   2.69
-// LayerNorm(4096×1024, no stats f32)       10   119 µs       1.6%  16.8 µs  84.3%     2.82   2.82
-// Saxpy(n=16777216)                        10   117 µs       1.6%  30.3 µs    n/a     2.86  17.2
-// Gemm(1024×1024×1024 f32)                 10   106 µs       1.4%  20.9 µs  37.9%   203      1.19
-// TensorGemm(M=1024 N=1024 K=1024 f16)     10  97.8 µs       1.3%  14.3 µs  25.6%   220      0.858
+// Softmax(4096×1024 f32)                   10   125 µs       1.7%  17.6 µs  80.3%     1.68   2.69
+// LayerNorm(4096×1024, no stats f32)       10   119 µs       1.6%  24.8 µs  84.3%     2.82   2.82
+// Saxpy(n=16777216)                        10   117 µs       1.6%  33.5 µs    n/a     2.86  17.2
+// Gemm(1024×1024×1024 f32)                 10   106 µs       1.4%  20.6 µs  37.9%   203      1.19
+// TensorGemm(M=1024 N=1024 K=1024 f16)     10  97.8 µs       1.3%  14.5 µs  25.6%   220      0.858
 // ────────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               50   565 µs       7.5%  97.7 µs  47.0%    77.6    5.13
+// all scopes                               50   565 µs       7.5%   111 µs  47.0%    77.6    5.13
 //
 // not shown at width 100: self, FLOPs, share, mean
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
@@ -227,18 +235,26 @@ int main() {
 // ─────────────────────────────────────────────────────────────────────────────────
 // all copies                                     12   132 MiB  6.94 ms  92.5%  19.9
 //
+// timeline of the devices
+//   device 0  904 ms: busy 0.8%, computing 0.1%, copying 0.8% (exposed 0.8%)
+//     idle    897 ms: launched late 99.2%
+//     late    the host was in calls that wait 5.0%, in other calls <0.1%, in operators <0.1%, outside
+//             scopes 95.0%; mostly outside scopes 897 ms, Saxpy 16.4 µs, LayerNorm 11.6 µs
+//   critical  909 ms: copying 0.8%, host 96.0%, launching <0.1%, returning to the host 3.2%
+//     on it   outside scopes 909 ms, Saxpy 33.5 µs, LayerNorm 24.8 µs, Gemm 20.6 µs, Softmax 17.6 µs
+//
 // Completeness
 //   scopes    50 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
 //   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 3.96 µs of host time
+//   sync      1 call that waits for a device, 3.08 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 50 scopes, 580 ms
-//   own cost  70.3 ns a scope, 4.68 µs in all (<0.1% of wall time); of that 5 readings of CPU time,
-//             233 ns each; folding 142 µs; an empty scope shows 33.1 ns; collecting 70.8 µs; CUPTI
-//             itself 8.32 µs
-//   memory    12.5 MiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, calibrated twice
+//   timeline  all 50 scopes, 909 ms
+//   own cost  96.6 ns a scope, 8.03 µs in all (<0.1% of wall time); of that 5 readings of CPU time,
+//             641 ns each; folding 160 µs; an empty scope shows 29.9 ns; collecting 84.5 µs; CUPTI
+//             itself 6.13 µs
+//   memory    12.8 MiB of 64.0 MiB
+//   clock     tsc, 0.409 ns a tick, calibrated twice
 //   version   kprof 0.1.0

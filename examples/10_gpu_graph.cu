@@ -125,36 +125,41 @@ int main() {
 }
 
 // Output:
-// kprof · 10_gpu_graph · 27.5 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.22 TFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 93.1% of wall
+// kprof · 10_gpu_graph · 29.0 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.16 TFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 88.2% of wall
 // no work on device 1
 // roof of device 0: 3.35 TB/s
 //
 // Do first
 //   1  linear_kernel of Linear I=1024 O=256 has 64 blocks for 132 multiprocessors. Use more and
-//      smaller blocks, split the reduction, or run it beside other work. [G3]     at most 5.83 ms  21%
-//   2  Copies to the device are 1,000 of 32.8 kB on average. Gather them into few large ones. [C3]
-//                                                                                 at most  419 µs   2%
+//      smaller blocks, split the reduction, or run it beside other work. [G3]     at most 5.83 ms  20%
+//   2  The device copies while no kernel computes: 3.15 ms, 12% of its time. Copy on a stream of its
+//      own, into a second buffer, while kernels use the first. [C4]               at most 3.15 ms  11%
+//   3  Copies to the device are 1,000 of 32.8 kB on average. Gather them into few large ones. [C3]
+//                                                                                 at most  419 µs   1%
 //
 // Operators, sorted by lost
 //
 // operator  parameters           calls   device  dev share     self  GFLOP/s   GB/s  roof  bound
 // ──────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    all 2: T=32          2,002  22.5 ms      87.7%  26.6 µs    1,498  108     n/a  n/a
-//             I=1024 O=256       1,001  11.3 ms      44.2%  7.96 µs    1,483  107     n/a  n/a
-//             I=256 O=1024 relu  1,001  11.1 ms      43.5%  18.6 µs    1,513  109     n/a  n/a
-// Load      n=8192               1,001  3.15 ms      12.3%  47.3 µs      n/a   20.8   n/a  n/a
+// Linear    all 2: T=32          2,002  22.5 ms      87.7%  49.9 µs    1,498  108     n/a  n/a
+//             I=1024 O=256       1,001  11.3 ms      44.2%  14.0 µs    1,483  107     n/a  n/a
+//             I=256 O=1024 relu  1,001  11.1 ms      43.5%  35.9 µs    1,513  109     n/a  n/a
+// Load      n=8192               1,001  3.15 ms      12.3%  46.8 µs      n/a   20.8   n/a  n/a
 // ──────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                   3,003  25.6 ms     100.0%  73.9 µs    1,313   97.5   n/a
+// in operators                   3,003  25.6 ms     100.0%  96.7 µs    1,313   97.5   n/a
 // in regions, outside operators            0 ns         0%  25.7 ms
 //
 // n/a, no flops() declared: Load
-// n/a, this machine's highest rate is not known: Linear, Load
+// n/a, the operator does not say what type it computes with: Linear
+// n/a, this machine's highest rate is not known: Load
+// faster than one thread can be, so on several; threads() would say on how many. Of the roof of one,
+//   and of all 2 CPUs as shown: Linear
 // not shown at width 100: kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 // outside any operator, by name: copy 3.12 µs (1)
-// outside all scopes: 1.58 ms, 5.8% of 10_gpu_graph 9863 (wall 27.4 ms, in scopes 25.8 ms, off the CPU
-//   24.3 ms)
+// outside all scopes: 3.08 ms, 10.7% of 10_gpu_graph 21062 (wall 28.9 ms, in scopes 25.8 ms, off the
+//   CPU 23.8 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 25.6 ms of
 //   device time, share is total, of 25.8 ms in all scopes
@@ -167,10 +172,10 @@ int main() {
 //       ├─ Linear(T=32 I=1024 O=256)       1,000  11.3 ms      44.2%     0 ns     0 ns    1,483  107
 //       ├─ Linear(T=32 I=256 O=1024 relu)  1,000  11.1 ms      43.5%     0 ns     0 ns    1,513  109
 //       └─ Load(n=8192)                    1,000  3.15 ms      12.3%     0 ns     0 ns      n/a   20.8
-// network                                      1     0 ns         0%   122 µs  47.9 µs      n/a    n/a
-// ├─ Load(n=8192)                              1     0 ns         0%  47.3 µs  47.3 µs      n/a    n/a
-// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  18.6 µs  18.6 µs      n/a    n/a
-// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  7.96 µs  7.96 µs      n/a    n/a
+// network                                      1     0 ns         0%   152 µs  55.1 µs      n/a    n/a
+// ├─ Load(n=8192)                              1     0 ns         0%  46.8 µs  46.8 µs      n/a    n/a
+// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  35.9 µs  35.9 µs      n/a    n/a
+// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  14.0 µs  14.0 µs      n/a    n/a
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
 // all scopes                               5,005  25.6 ms     100.0%  25.8 ms  25.8 ms    1,313    n/a
 //
@@ -198,18 +203,27 @@ int main() {
 // ───────────────────────────────────────────────────────────────────────────────
 // all copies                                1,001  31.3 MiB  3.15 ms  12.3%  10.4
 //
+// timeline of the devices
+//   device 0  25.7 ms: busy 99.6%, computing 87.3%, copying 12.3% (exposed 12.3%)
+//     idle    106 µs: launched late 0.4%, from kernel to kernel <0.1%
+//     late    the host was in calls that wait 56.3%, in other calls 4.6%, in regions 3.3%, outside
+//             scopes 35.9%; mostly inference 54.5 µs, outside scopes 51.1 µs
+//   critical  29.0 ms: computing 77.3%, copying 10.9%, host 11.5%, launching <0.1%, from kernel to
+//             kernel <0.1%, returning to the host 0.3%
+//     on it   Linear 22.5 ms, outside scopes 3.21 ms, Load 3.20 ms, inference 65.6 µs, network 55.1 µs
+//
 // Completeness
 //   scopes    5 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
 //   device    1,001 launches = 1,000 attributed + 1 outside any operator; 3,001 records of kernels,
 //             copies and memsets; none open, dropped, without timing, of unknown launch, lost,
 //             ignored, odd, merged, of foreign graphs or unaccounted
-//   sync      3 calls that wait for a device, 24.3 ms of host time
+//   sync      3 calls that wait for a device, 23.7 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 5 scopes, 27.5 ms
-//   own cost  72.3 ns a scope, 819 ns in all (<0.1% of wall time); of that 2 readings of CPU time,
-//             229 ns each; folding 185 µs; an empty scope shows 32.3 ns; collecting 2.13 ms; CUPTI
-//             itself 220 ns
-//   memory    13.0 MiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, 0.61 ns off its calibration at most
+//   timeline  all 5 scopes, 29.0 ms
+//   own cost  107 ns a scope, 1.82 µs in all (<0.1% of wall time); of that 2 readings of CPU time,
+//             641 ns each; folding 408 µs; an empty scope shows 29.9 ns; collecting 3.70 ms; CUPTI
+//             itself 410 ns
+//   memory    13.4 MiB of 64.0 MiB
+//   clock     tsc, 0.409 ns a tick, 4.30 ns off its calibration at most
 //   version   kprof 0.1.0

@@ -22,18 +22,20 @@ NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {
     *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B"),
     *("GFLOP/s", "TFLOP/s", "TB/s", "FLOPs", "each"),
-    *("dev total", "gap", "copies", "kernels", "roof", "bound", "lost", "cpu"),
+    *("dev total", "gap", "copies", "kernels", "roof", "bound", "ideal", "lost", "cpu"),
     *("waves", "occupancy"),
 }
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
     r"Complete: |outside all scopes|off the CPU|roof: |faster than one thread|impossible, faster|"
+    r"by type of numbers|projected|outside the roofline|(\u2264|<=), held against|"
     r"n/a, (this machine's highest|the operator does not say|faster than|no call was long)|"
-    r"  (timeline|own cost|memory|clock|sync|collector) "
+    r"  (timeline|own cost|memory|clock|sync|collector) |"
+    r"  (the first step took |a run without it|steps above the median |backward of |.* a step at )"
 )
 PARAGRAPH = re.compile(
     r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:?|outside|cut|first|kprof|roof:?|"
-    r"impossible|faster|n/a|off|mean|short|not)[ ,]"
+    r"impossible|faster|by|projected:?|[\u2264],|<=,|n/a|off|mean|short|not)[ ,]"
     r"[^\n]*)\n"
     r" {2}(?=\S)",
     re.MULTILINE,
@@ -69,6 +71,22 @@ def cells(line, headers):
     return " | ".join(kept)
 
 
+def step_line(line):
+    """A line of the section "Steps": the head of a table, or of a row what does not vary. None for
+    a layer's row, since which layers take most time differs from run to run.
+    """
+    if line.startswith("    "):
+        return None  # of a paragraph, which is wrapped where its numbers have it
+    fields = re.split(r" {2,}", line.strip())
+    if fields[0] in ("thread", "time", "device time"):
+        return " | ".join(fields)
+    if len(fields) < 3:
+        return masked(line)
+    if fields[1].isdigit():
+        return " | ".join(fields[:2])
+    return fields[0] if fields[0] == "all" else None
+
+
 def in_fixed_order(rows):
     """Rows and what is below them, sorted by text: their order in the report is by time."""
     groups = []
@@ -83,8 +101,10 @@ def in_fixed_order(rows):
 
 def normalised(text):
     """The lines that a run must reproduce."""
-    out, headers, rows, in_footer = [], None, [], False
+    out, headers, rows, in_footer, in_steps = [], None, [], False, False
     text = re.sub(r"^Do first\n(.+\n)*\n", "", text, flags=re.MULTILINE)
+    # What took no time has no part in its sentences.
+    text = re.sub(r"^(timeline of the devices)\n(.+\n)*", r"\1\n", text, flags=re.MULTILINE)
     while PARAGRAPH.search(text):
         text = PARAGRAPH.sub(r"\1 ", text)
     lines = [line.rstrip() for line in text.rstrip().splitlines()] + [""]
@@ -100,6 +120,10 @@ def normalised(text):
         rows = []
         if line == "Notes":
             break
+        in_steps = bool(line) and (in_steps or line.startswith("Steps"))
+        if in_steps and not VARIES.match(line):
+            out.append(step_line(line) or "")
+            continue
         if i + 1 < len(lines) and re.fullmatch("─+", lines[i + 1]):
             headers = re.split(r" {2,}", line)
             out.append(" | ".join(h for h in headers if h not in WHERE_THERE_IS_ROOM))

@@ -85,8 +85,11 @@ inline std::int64_t elements_of(const memory& m) {
 class Engine {
  public:
   explicit Engine(std::int64_t batch);
+  /// One convolution by itself, on data of its own.
+  explicit Engine(const Conv2d& alone);
 
   void infer();
+  void run_alone() { run(*stem_); }
   /// One row of 1000 per image.
   std::vector<float> probabilities() const {
     const float* rows = static_cast<const float*>(probabilities_.get_data_handle());
@@ -260,6 +263,27 @@ inline Engine::Engine(std::int64_t batch) {
   avg_pool_ = pool(dnnl::algorithm::pooling_avg_include_padding, net.avg_pool, x, y, first);
   classifier_ = linear(net.classifier, y, x);
   softmax_ = softmax(net.softmax, x, probabilities_);
+}
+
+/// Images come with 3 channels and one after the other. Where they are padded, which is a copy
+/// anyway, they come in the layout that oneDNN likes best.
+inline Engine::Engine(const Conv2d& alone) {
+  const memory::dims shape{alone.N, alone.C, alone.H, alone.W};
+  memory::desc layout{shape, f32, alone.C == 3 ? tag::nchw : tag::any};
+  if (alone.C != 3) {
+    const memory::dims stride{alone.U, alone.V}, pad{alone.ph, alone.pw};
+    layout = describe<dnnl::convolution_forward>(
+                 {}, inference, dnnl::algorithm::convolution_direct, layout,
+                 memory::desc{{alone.K, alone.C, alone.R, alone.S}, f32, tag::any},
+                 memory::desc{{alone.K}, f32, tag::x},
+                 memory::desc{output_of(alone, alone.K), f32, tag::any}, stride, pad, pad)
+                 .src_desc();
+  }
+  memory x(layout, engine_);
+  std::fill_n(static_cast<float*>(x.get_data_handle()), elements_of(x), 1.0F);
+  buffers_[0] = memory({output_of(alone, alone.K), f32, tag::nchw}, engine_);
+  memory y = buffers_[0];
+  stem_ = convolution(alone, x, y, buffers_[0]);
 }
 
 inline void Engine::infer() {

@@ -9,6 +9,8 @@
 //     resnet50_onednn [batch=1] [iterations=5]    224 x 224 images, seeded random weights, f32
 //     resnet50_onednn 8 5 --sums                  prints one line an operator for scripts instead
 //                                                 of the report
+//     resnet50_onednn 1 5 --prove                 also runs what the report advises for the first
+//                                                 convolution, and prints what that gains
 //
 // v1.5 has the stride 2 of a stage in its 3 x 3 convolution (v1: in the first 1 x 1). Batch
 // normalisation is folded into weights and biases, and ReLU and the residual sum are fused into the
@@ -20,12 +22,14 @@
 #include "resnet50_engine.hpp"
 
 #include <kprof/kprof.hpp>
+#include <kprof/prove.hpp>
 
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -131,13 +135,14 @@ std::optional<std::int64_t> number(const char* text) {
 
 int main(int argc, char** argv) try {
   const bool sums = argc > 1 && std::strcmp(argv[argc - 1], "--sums") == 0;
-  const int given = argc - 1 - (sums ? 1 : 0);
+  const bool prove = argc > 1 && std::strcmp(argv[argc - 1], "--prove") == 0;
+  const int given = argc - 1 - (sums || prove ? 1 : 0);
   const std::optional<std::int64_t> batch = given > 0 ? number(argv[1]) : 1,
                                     iterations = given > 1 ? number(argv[2]) : 5;
   if (given > 2 || !batch || !iterations) {
     std::fprintf(
         stderr,
-        "usage: resnet50_onednn [batch=1] [iterations=5] [--sums]\n"
+        "usage: resnet50_onednn [batch=1] [iterations=5] [--sums | --prove]\n"
         "batch and iterations are whole numbers from 1 to 4096; try `resnet50_onednn 1 5`\n");
     return 2;
   }
@@ -162,6 +167,11 @@ int main(int argc, char** argv) try {
   const bool good = check_flops(profile, *batch * *iterations, *iterations);
   kprof::report_options options;
   options.top = 120;  // every operator, and the tree of a pass
+  // How to run a convolution again: with 4 channels instead of 3, say.
+  const auto again = kprof::prove<kprof::ops::Conv2d>([](const kprof::ops::Conv2d& p) {
+    return [engine = std::make_unique<Engine>(p)] { engine->run_alone(); };
+  });
+  if (prove) options.advice = {"prove"};
   if (sums) print_sums(profile);
   else kprof::report(options);
   return good && sound ? 0 : 1;
