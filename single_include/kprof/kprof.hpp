@@ -221,10 +221,11 @@ struct work {
   std::uint64_t written;
   std::uint8_t has_flops;  // the formula is declared
   std::uint8_t has_bytes;
-  std::uint8_t valid;  // valid() holds and no count overflowed
-  std::uint8_t type;   // dtype
-  std::uint8_t on;     // unit
-  std::uint8_t pass;   // pass_kind
+  std::uint8_t valid;     // valid() holds and no count overflowed
+  std::uint8_t type;      // dtype
+  std::uint8_t on;        // unit
+  std::uint8_t pass;      // pass_kind
+  std::uint32_t threads;  // that work in a call; 0: the operator does not say
 };
 
 inline constexpr std::uint32_t brief_capacity = 120;
@@ -1105,6 +1106,10 @@ struct arithmetic {
   arithmetic_unit on = arithmetic_unit::unknown;
 };
 
+/// What an operator's threads() says where as many threads work in a call as the process may use
+/// CPUs: a library's own pool, for instance.
+inline constexpr std::uint32_t all_cpus = 0xffffffffU;
+
 /// What a call is for, in the training of a network. `unknown` where the operator does not say.
 enum class pass_kind : std::uint8_t {
   unknown,
@@ -1160,6 +1165,7 @@ KPROF_DETAIL_PIECE(flops, (p), ())
 KPROF_DETAIL_PIECE(bytes, (p), ())
 KPROF_DETAIL_PIECE(valid, (p), ())
 KPROF_DETAIL_PIECE(arithmetic, (p), ())
+KPROF_DETAIL_PIECE(threads, (p), ())
 KPROF_DETAIL_PIECE(pass, (p), ())
 KPROF_DETAIL_PIECE(brief, (p, out), (out))
 KPROF_DETAIL_PIECE(shows, (p, field), (field))
@@ -1336,6 +1342,12 @@ constexpr work evaluate(const T& p) noexcept {
       out.type = static_cast<std::uint8_t>(first_of<dtype>(p));
     }
     out.pass = static_cast<std::uint8_t>(declared_pass(p));
+    if constexpr (has_threads<T>) {
+      const auto threads = call_threads(p);  // none or fewer: not known
+      if (threads > 0)
+        out.threads =
+            std::uint64_t(threads) < all_cpus ? static_cast<std::uint32_t>(threads) : all_cpus;
+    }
   }
   if (!valid) out.flops = out.read = out.written = 0;
   out.valid = valid;
@@ -1513,11 +1525,11 @@ constexpr bool check_struct() noexcept {
 template <class T>
 constexpr bool check_formulas() noexcept {
   if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T> ||
-                mutable_brief<T> || mutable_shows<T>) {
+                mutable_threads<T> || mutable_brief<T> || mutable_shows<T>) {
     static_assert(
         !std::is_same_v<T, T>,
-        "kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on "
-        "constant parameters; declare them const");
+        "kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called "
+        "on constant parameters; declare them const");
     return false;
   } else {
     if constexpr (has_flops<T>) {
@@ -1551,6 +1563,15 @@ constexpr bool check_formulas() noexcept {
       static_assert(
           constant_arithmetic<T>,
           "kprof: arithmetic() is not usable in a constant expression; declare it constexpr");
+    }
+    if constexpr (has_threads<T>) {
+      using type = decltype(call_threads(T{}));
+      static_assert(std::is_integral_v<type> && !std::is_same_v<type, bool>,
+                    "kprof: threads() has the wrong return type; return a number of threads, an "
+                    "integer");
+      static_assert(
+          constant_threads<T>,
+          "kprof: threads() is not usable in a constant expression; declare it constexpr");
     }
     if constexpr (foreign_name<T>)
       static_assert(std::is_convertible_v<decltype(op_traits<T>::name), const char*>,
@@ -2050,6 +2071,8 @@ struct hub_record {
   // listen by then. Once set they stay.
   void (*end_recorded)(scope_token scope) noexcept;
   void (*end_emitted)(scope_token scope) noexcept;
+  // the calling thread's step ends and the next begins; nullptr: there is no session
+  void (*step)() noexcept;
 };
 
 /// An operator known to a module.
@@ -2094,26 +2117,27 @@ inline constexpr std::uint32_t abi_layout = hash_of(
     KPROF_DETAIL_AT(struct_desc, defaults), sizeof(work), KPROF_DETAIL_AT(work, flops),
     KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written), KPROF_DETAIL_AT(work, has_flops),
     KPROF_DETAIL_AT(work, has_bytes), KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type),
-    KPROF_DETAIL_AT(work, on), KPROF_DETAIL_AT(work, pass), sizeof(presentation),
-    KPROF_DETAIL_AT(presentation, unshown), KPROF_DETAIL_AT(presentation, beside),
-    KPROF_DETAIL_AT(presentation, size), KPROF_DETAIL_AT(presentation, failed),
-    KPROF_DETAIL_AT(presentation, text), sizeof(op_desc), KPROF_DETAIL_AT(op_desc, params_size),
-    KPROF_DETAIL_AT(op_desc, part_at), KPROF_DETAIL_AT(op_desc, name),
-    KPROF_DETAIL_AT(op_desc, params), KPROF_DETAIL_AT(op_desc, evaluate),
-    KPROF_DETAIL_AT(op_desc, present), sizeof(site), KPROF_DETAIL_AT(site, id),
-    KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file), KPROF_DETAIL_AT(site, op),
-    KPROF_DETAIL_AT(site, home), sizeof(scope_api), KPROF_DETAIL_AT(scope_api, version),
-    KPROF_DETAIL_AT(scope_api, size), KPROF_DETAIL_AT(scope_api, end),
-    KPROF_DETAIL_AT(scope_api, begin_any), KPROF_DETAIL_AT(scope_api, begin),
-    KPROF_DETAIL_AT(scope_api, capture), KPROF_DETAIL_AT(scope_api, adopt),
-    KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api), KPROF_DETAIL_AT(emitter_api, push),
-    KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record), KPROF_DETAIL_AT(hub_record, version),
-    KPROF_DETAIL_AT(hub_record, size), KPROF_DETAIL_AT(hub_record, active),
-    KPROF_DETAIL_AT(hub_record, recorder), KPROF_DETAIL_AT(hub_record, emit_only),
-    KPROF_DETAIL_AT(hub_record, emit_refused), KPROF_DETAIL_AT(hub_record, emitter),
-    KPROF_DETAIL_AT(hub_record, session), KPROF_DETAIL_AT(hub_record, detach),
-    KPROF_DETAIL_AT(hub_record, latest), KPROF_DETAIL_AT(hub_record, end_recorded),
-    KPROF_DETAIL_AT(hub_record, end_emitted), sizeof(op_node), KPROF_DETAIL_AT(op_node, op),
+    KPROF_DETAIL_AT(work, on), KPROF_DETAIL_AT(work, pass), KPROF_DETAIL_AT(work, threads),
+    sizeof(presentation), KPROF_DETAIL_AT(presentation, unshown),
+    KPROF_DETAIL_AT(presentation, beside), KPROF_DETAIL_AT(presentation, size),
+    KPROF_DETAIL_AT(presentation, failed), KPROF_DETAIL_AT(presentation, text), sizeof(op_desc),
+    KPROF_DETAIL_AT(op_desc, params_size), KPROF_DETAIL_AT(op_desc, part_at),
+    KPROF_DETAIL_AT(op_desc, name), KPROF_DETAIL_AT(op_desc, params),
+    KPROF_DETAIL_AT(op_desc, evaluate), KPROF_DETAIL_AT(op_desc, present), sizeof(site),
+    KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
+    KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
+    KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
+    KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
+    KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
+    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api),
+    KPROF_DETAIL_AT(emitter_api, push), KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record),
+    KPROF_DETAIL_AT(hub_record, version), KPROF_DETAIL_AT(hub_record, size),
+    KPROF_DETAIL_AT(hub_record, active), KPROF_DETAIL_AT(hub_record, recorder),
+    KPROF_DETAIL_AT(hub_record, emit_only), KPROF_DETAIL_AT(hub_record, emit_refused),
+    KPROF_DETAIL_AT(hub_record, emitter), KPROF_DETAIL_AT(hub_record, session),
+    KPROF_DETAIL_AT(hub_record, detach), KPROF_DETAIL_AT(hub_record, latest),
+    KPROF_DETAIL_AT(hub_record, end_recorded), KPROF_DETAIL_AT(hub_record, end_emitted),
+    KPROF_DETAIL_AT(hub_record, step), sizeof(op_node), KPROF_DETAIL_AT(op_node, op),
     KPROF_DETAIL_AT(op_node, next), sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
     KPROF_DETAIL_AT(module_record, size), KPROF_DETAIL_AT(module_record, api),
     KPROF_DETAIL_AT(module_record, latest), KPROF_DETAIL_AT(module_record, hub),
@@ -2525,7 +2549,8 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
                                   nullptr, 0,
                                   nullptr, nullptr,
                                   nullptr, nullptr,
-                                  nullptr, nullptr};
+                                  nullptr, nullptr,
+                                  nullptr};
   module_record* first = nullptr;
   for_each_module([&](module_record& m) {
     if (first == nullptr) first = &m;
@@ -2589,6 +2614,40 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attach/hub.hpp>
 
+// <kprof/attach/step.hpp>
+#ifndef KPROF_ATTACH_STEP_HPP
+#define KPROF_ATTACH_STEP_HPP
+
+// KPROF_STEP() and kprof::step(): the program says where a step of its main loop ends. Included by
+// guard.hpp.
+
+#if KPROF_ENABLE
+
+/// Ends the calling thread's step and begins the next: at the end of a training loop's body, for
+/// instance. What the thread has recorded before its first one is a step as well.
+///     for (const batch& b : batches) {
+///       train(b);
+///       KPROF_STEP();
+///     }
+#define KPROF_STEP() ::kprof::step()
+
+KPROF_DETAIL_BEGIN
+
+/// What KPROF_STEP() says. Costs two loads and a branch where the process has no session, else 0.1
+/// microseconds, and more where a schedule begins or ends a cycle here. Never throws.
+KPROF_DETAIL_LOCAL inline void step() noexcept {
+  const detail::hub_record* const hub = __atomic_load_n(&detail::this_module.hub, __ATOMIC_ACQUIRE);
+  if (hub == nullptr) return;
+  void (*const next)() noexcept = __atomic_load_n(&hub->step, __ATOMIC_ACQUIRE);
+  if (next != nullptr) next();
+}
+
+KPROF_DETAIL_END
+
+#endif
+
+#endif  // <kprof/attach/step.hpp>
+
 #else
 
 // <kprof/attach/guards_off.hpp>
@@ -2615,7 +2674,11 @@ KPROF_DETAIL_END
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
   if (false) ::kprof::detail::accept_name(name)
 
+#define KPROF_STEP() ::kprof::step()
+
 KPROF_DETAIL_BEGIN
+
+constexpr void step() noexcept {}
 
 namespace detail {
 template <class Op>
@@ -3298,6 +3361,118 @@ KPROF_DETAIL_END
 // the devices they ran on, and what is known to be missing. Included by profile.hpp. Times are
 // nanoseconds by the device's own clock readings.
 
+// <kprof/profile/device_timeline.hpp>
+#ifndef KPROF_PROFILE_DEVICE_TIMELINE_HPP
+#define KPROF_PROFILE_DEVICE_TIMELINE_HPP
+
+// When things happened: each kernel, copy and memset, the calls of CUDA that block, record events
+// or make streams wait, and the program's steps. Plain values, included by profile.hpp. All times
+// are whole nanoseconds since the session's start; an interval has its begin and not its end.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// One kernel, copy or memset, as the device ran it.
+struct device_item {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t work = none;    ///< index in device_profile::work: kernel, device and scope
+  std::uint32_t stream = 0;     ///< CUPTI's number; the row in `work` may not have kept it
+  std::uint32_t thread = none;  ///< that launched it: index in profile::threads; none: not known
+  std::uint32_t correlation = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;  ///< less than `start`: the device's clock gave no time
+  /// The call that launched it, or its graph. Negative: not known.
+  std::int64_t call_begin = -1;
+  std::int64_t call_end = -1;
+  std::uint64_t bytes = 0;  ///< copied or set; from 2 GiB on to 4 KiB
+  bool graph = false;       ///< launched by the replay of a graph
+};
+
+/// What a call of CUDA's libraries does for the program.
+enum class call_kind : std::uint8_t {
+  other,
+  launch,
+  copy,
+  set,
+  synchronize,
+  allocate,
+  free,
+  event_record,
+  stream_wait,  ///< a stream waits for an event, the thread does not
+};
+
+/// What a call waits for before it returns.
+enum class awaited : std::uint8_t { nothing, device, stream, event };
+
+/// One call of a function of CUDA's libraries. Those that launched an item are told by the item
+/// too.
+struct host_call {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t name = none;    ///< index in device_profile::functions
+  std::uint32_t thread = none;  ///< index in profile::threads
+  std::uint32_t scope = none;   ///< the innermost scope: index in profile::nodes
+  call_kind kind = call_kind::other;
+  awaited waits_for = awaited::nothing;  ///< of a call that blocks, whatever its kind
+  std::uint32_t device = 0;              ///< CUDA's ordinal
+  /// Of a call that waits for a stream, records an event on one, or makes one wait.
+  std::uint32_t stream = 0;
+  std::uint64_t event = 0;  ///< the event's number; 0: the call is about none
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Calls of one function of CUDA's libraries from one scope, summed over the whole run.
+struct host_call_sum {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t name = none;   ///< index in device_profile::functions
+  std::uint32_t scope = none;  ///< index in profile::nodes; a root: outside all scopes
+  call_kind kind = call_kind::other;
+  std::uint64_t calls = 0;
+  double total_ns = 0;
+  double max_ns = 0;
+  double waited_ns = 0;  ///< of total_ns, in calls that blocked
+};
+
+/// A stretch of the run of which the timeline has all that was recorded.
+struct timeline_window {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// What the devices did when. It is kept in bounded memory; all sums elsewhere are of the whole
+/// run.
+struct device_timeline {
+  std::vector<device_item> items;  ///< in no order
+  std::vector<host_call> calls;    ///< in no order
+  /// In order, disjoint; none: of the whole run.
+  std::vector<timeline_window> windows;
+  std::uint64_t dropped_items = 0;
+  std::uint64_t dropped_calls = 0;
+
+  bool empty() const noexcept { return items.empty() && calls.empty() && dropped_items == 0; }
+};
+
+/// A step of the program's main loop.
+struct step_mark {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint64_t index = 0;      ///< from 0
+  std::uint32_t thread = none;  ///< that took it: index in profile::threads
+  bool counts = true;           ///< false: skipped, or to warm up
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/device_timeline.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -3417,6 +3592,9 @@ struct device_profile {
   std::vector<device_info> devices;
   std::vector<std::string> kernels;  ///< names as the compiler mangled them
   std::vector<device_work> work;
+  std::vector<std::string> functions;  ///< of CUDA's libraries, that the program called
+  std::vector<host_call_sum> calls;    ///< of them
+  device_timeline timeline;
   device_completeness complete;
   double collecting_ns = 0;  ///< host time spent reading and attributing records
 };
@@ -3861,6 +4039,13 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/profile/parameter_text.hpp>
 
+// <kprof/profile/stepping.hpp>
+#ifndef KPROF_PROFILE_STEPPING_HPP
+#define KPROF_PROFILE_STEPPING_HPP
+
+// The program's steps beside their marks in profile::steps, which may be some of them only: sums of
+// all, and what scopes did in single ones. Plain values, included by profile.hpp.
+
 // <kprof/record/histogram.hpp>
 #ifndef KPROF_RECORD_HISTOGRAM_HPP
 #define KPROF_RECORD_HISTOGRAM_HPP
@@ -4110,10 +4295,62 @@ KPROF_DETAIL_END
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// All steps of one thread, those too whose marks were not kept.
+struct thread_steps {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t thread = none;  ///< index in profile::threads
+  std::uint64_t count = 0;      ///< that ended
+  /// Regions inside a step that have the name of steps: they are none.
+  std::uint64_t nested = 0;
+  double total_ns = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  double first_ns = -1;    ///< of the step that ended first; negative: not known
+  double running_ns = -1;  ///< of the step that has not ended; negative: none runs
+  histogram durations{};   ///< in ticks of profile::clock
+};
+
+/// What the scopes of a node did in one step. A scope that lies in several has its time in each,
+/// and is counted where it ended.
+struct step_share {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t step = none;  ///< index in profile::steps
+  std::uint32_t node = none;  ///< index in profile::nodes
+  std::uint64_t calls = 0;
+  double total_ns = 0;
+  double self_ns = 0;  ///< total less the time in child scopes
+};
+
+/// The program's steps.
+struct stepping {
+  std::string region;                 ///< whose runs are the steps; empty: kprof::step() began them
+  std::vector<thread_steps> threads;  ///< most time first
+  std::vector<step_share> shares;     ///< of the whole steps, in their order
+  /// Steps of the first thread that began no earlier, in ns since the session's start, are whole:
+  /// all scopes in them are in `shares`. Negative: none is.
+  std::int64_t whole_from = -1;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/stepping.hpp>
+
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
+namespace detail {
+/// The state of a profile that is no run of a program, see kprof/measure.hpp.
+inline constexpr const char* measured_alone = "measured alone";
+}  // namespace detail
 
 /// What a node of the call tree is.
 enum class scope_kind : std::uint8_t {
@@ -4137,6 +4374,7 @@ struct work_per_call {
   dtype type = dtype::unknown;
   arithmetic_unit on = arithmetic_unit::unknown;
   pass_kind pass = pass_kind::unknown;
+  std::uint32_t threads = 0;  ///< that work in a call, or all_cpus; 0: the operator does not say
 };
 
 /// One part of calls that several threads share, see KPROF_PART. The node's own counts and times
@@ -4150,9 +4388,12 @@ struct shared_part {
   std::uint64_t calls = 0;
   std::uint64_t joined = 0;  ///< of these, calls whose times are known and counted below
   double wall_ns = 0;        ///< from the first begin to the last end of a call, summed
-  double busy_ns = 0;        ///< in the parts, summed
-  double longest_ns = 0;     ///< in the longest part of each call, summed
-  double min_ns = 0;         ///< from the first begin to the last end
+  /// The same with time in which several of them ran counted once: without a barrier a thread
+  /// begins the next call before others have ended the last. Negative: not known, a file lacks it.
+  double elapsed_ns = -1;
+  double busy_ns = 0;     ///< in the parts, summed
+  double longest_ns = 0;  ///< in the longest part of each call, summed
+  double min_ns = 0;      ///< from the first begin to the last end
   double max_ns = 0;
   double first_ns = -1;      ///< of the call that ended first; negative: not known
   double first_end_ns = -1;  ///< when that was since the session's start
@@ -4209,7 +4450,12 @@ struct scope_node {
   /// Of measured_ns, the time that the thread ran on no CPU, at least: it waited, or others ran in
   /// its place. What is not known counts as time on the CPU.
   double off_cpu_ns = 0;
-  histogram durations;  ///< of the finished calls, in ticks of profile::clock
+  /// Of measured_ns, the calls in which the thread computed with denormal numbers: operands of a
+  /// type's least exponent, for which many processors take a slow way. Known on x86-64.
+  double denormal_ns = 0;
+  std::uint64_t measured_calls = 0;  ///< in measured_ns
+  std::uint64_t denormal_calls = 0;  ///< in denormal_ns
+  histogram durations;  ///< of the finished calls, in ticks of profile::clock; of parts it is empty
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
 
@@ -4313,6 +4559,8 @@ struct profile {
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
+  kprof::stepping stepping;              ///< sums of the steps, and their scopes
+  std::vector<step_mark> steps;          ///< in the order of their ends
   device_profile device;                 ///< what the GPU did
   machine_ceilings machine;              ///< what the processors and GPUs reach at most
   clock_info clock;
@@ -4702,7 +4950,8 @@ void each_word(std::string_view text, Each each) {
                            ", or name a field, as in M, shape[0] or epilogue.scale; + joins keys";
   if (word.empty()) return "a key is missing" + help;
   if (word == "step")
-    return "steps are not recorded: open a region for each step and group by region or layer (a "
+    return "rows are not told apart by step: open a region for each step and group by region or "
+           "layer (a "
            "field of that name is field:step)";
   const group_part part = part_of(word);
   if (part.kind != group_key::field || is_field_path(part.field)) return {};
@@ -4885,9 +5134,13 @@ struct report_options {
   /// the width. docs/reports.md lists all, and so does the error that answers an unknown name.
   std::vector<std::string> columns{};
   bool all_parameters = false;  ///< show every field of a row, also where it is the default
-  bool table = true;            ///< show the operator table
+  /// Another machine to project the rows on: a GPU by its common name, such as "H100", or a file of
+  /// ceilings. Each row keeps its share of the roof.
+  std::string machine{};
+  bool table = true;  ///< show the operator table
   /// What to do first, above the table: "off" for none, "all" for all that the rules find, "-G9"
-  /// without a rule's. Empty: the five pieces of advice that save most.
+  /// without a rule's, "prove" with what it gains, measured (kprof/prove.hpp). Empty: the five
+  /// pieces of advice that save most.
   std::vector<std::string> advice{};
   /// Show the call tree. No value: where it says more than the operators, since their table is not
   /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
@@ -4899,6 +5152,8 @@ struct report_options {
   /// Show the table of copies and memsets, if the run has any. No value: where they take 10 % of
   /// the device's time.
   std::optional<bool> copies{};
+  /// Show the calls of CUDA's libraries by function.
+  bool api = false;
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;
@@ -5199,11 +5454,178 @@ KPROF_DETAIL_END
 // perhaps of other commits and compilers, touch nothing of the session's own: copies of its code
 // would use their own static data, and would disappear when their module is unloaded.
 
+// <kprof/attribute/single_scopes.hpp>
+#ifndef KPROF_ATTRIBUTE_SINGLE_SCOPES_HPP
+#define KPROF_ATTRIBUTE_SINGLE_SCOPES_HPP
+
+// Which snapshots have single scopes in profile::timeline.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class single_scopes : std::uint8_t {
+  none,
+  /// Where the devices' timeline has items: a report says what the host did meanwhile.
+  beside_devices,
+  all,
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/single_scopes.hpp>
+
 // <kprof/session/settings_value.hpp>
 #ifndef KPROF_SESSION_SETTINGS_VALUE_HPP
 #define KPROF_SESSION_SETTINGS_VALUE_HPP
 
 // The settings of a session as a value. Included by settings.hpp, which explains them.
+
+// <kprof/session/step_schedule.hpp>
+#ifndef KPROF_SESSION_STEP_SCHEDULE_HPP
+#define KPROF_SESSION_STEP_SCHEDULE_HPP
+
+// Which steps of a program are recorded: `skip` steps are passed over once, and then cycles of
+// `wait` steps without recording, `warmup` steps whose recording is forgotten and `active` steps
+// that count follow each other, as in PyTorch's profiler. Included by settings.hpp. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+
+struct parsed_step_schedule;
+
+/// Counts of steps. The step that runs when the recording begins is number 0, and each call of
+/// kprof::step() begins the next one.
+///     kprof::set_schedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 2});
+struct step_schedule {
+  std::uint32_t skip = 0;    ///< not recorded, once
+  std::uint32_t wait = 0;    ///< not recorded, in each cycle
+  std::uint32_t warmup = 0;  ///< recorded and forgotten
+  std::uint32_t active = 0;  ///< recorded; 0: there is no schedule, every step counts
+  std::uint32_t repeat = 0;  ///< cycles; 0: until the program ends
+
+  /// Whether there is a schedule.
+  constexpr bool is_on() const noexcept { return active != 0; }
+
+  /// Reads "skip=1,wait=1,warmup=1,active=3,repeat=1", each count once and in any order.
+  static parsed_step_schedule parse(std::string_view text);
+
+  friend bool operator==(const step_schedule&, const step_schedule&) = default;
+};
+
+/// A schedule, or what is wrong with its text; there is none then.
+struct parsed_step_schedule {
+  step_schedule value{};
+  status error{};
+};
+
+namespace detail {
+
+/// What is done with a step.
+enum class step_action : std::uint8_t {
+  nothing,
+  warm_up,
+  record,
+  record_last,  // of a cycle
+};
+
+constexpr step_action action_of(const step_schedule& s, std::uint64_t step) noexcept {
+  if (!s.is_on()) return step_action::record;
+  if (step < s.skip) return step_action::nothing;
+  const std::uint64_t idle = s.wait, warm = idle + s.warmup, cycle = warm + s.active,
+                      done = step - s.skip, place = done % cycle;
+  if (s.repeat != 0 && done / cycle >= s.repeat) return step_action::nothing;
+  if (place < idle) return step_action::nothing;
+  if (place < warm) return step_action::warm_up;
+  return place + 1 < cycle ? step_action::record : step_action::record_last;
+}
+
+using schedule_count = std::uint32_t step_schedule::*;  // named: nvcc writes it with parentheses
+struct schedule_word {
+  const char* name;
+  schedule_count count;
+};
+inline constexpr schedule_word schedule_words[] = {{"skip", &step_schedule::skip},
+                                                   {"wait", &step_schedule::wait},
+                                                   {"warmup", &step_schedule::warmup},
+                                                   {"active", &step_schedule::active},
+                                                   {"repeat", &step_schedule::repeat}};
+inline constexpr std::uint32_t most_scheduled_steps = 1'000'000'000;
+
+/// What is wrong with a schedule that somebody wants.
+[[gnu::cold]] inline status check_schedule(const step_schedule& s) {
+  if (!s.is_on())
+    return {
+        "a schedule with active=0 records no step; give the steps to record, as in "
+        "schedule(wait=1,warmup=1,active=3)"};
+  for (const schedule_word& w : schedule_words)
+    if (s.*w.count > most_scheduled_steps)
+      return {std::string{w.name} + '=' + std::to_string(s.*w.count) + " is no number from 0 to " +
+              std::to_string(most_scheduled_steps)};
+  return {};
+}
+
+/// One "wait=1"; false where it is none.
+[[gnu::cold]] inline bool read_scheduled(std::string_view text, std::uint32_t& seen,
+                                         step_schedule& into) {
+  const auto without_spaces = [](std::string_view t) {
+    while (!t.empty() && t.front() == ' ') t.remove_prefix(1);
+    while (!t.empty() && t.back() == ' ') t.remove_suffix(1);
+    return t;
+  };
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view name = without_spaces(text.substr(0, equals)),
+                         digits = without_spaces(text.substr(equals + 1));
+  std::uint64_t number = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return false;
+    number = number * 10 + static_cast<std::uint64_t>(c - '0');
+    if (number > most_scheduled_steps) return false;
+  }
+  for (std::uint32_t i = 0; i < std::size(schedule_words); ++i)
+    if (name == schedule_words[i].name && (seen >> i & 1U) == 0 && !digits.empty()) {
+      seen |= 1U << i;
+      into.*schedule_words[i].count = static_cast<std::uint32_t>(number);
+      return true;
+    }
+  return false;
+}
+
+}  // namespace detail
+
+[[gnu::cold]] inline parsed_step_schedule step_schedule::parse(std::string_view text) {
+  parsed_step_schedule out;
+  std::uint32_t seen = 0;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view word = rest.substr(0, comma);
+    if (!detail::read_scheduled(word, seen, out.value)) {
+      out.error.message = "schedule(" + detail::printable(text, 60) + "): \"" +
+                          detail::printable(word, 40) +
+                          "\" is none of skip=N, wait=N, warmup=N, active=N and repeat=N, each "
+                          "once, with N from 0 to " +
+                          std::to_string(detail::most_scheduled_steps);
+      break;
+    }
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (out.error) out.error = detail::check_schedule(out.value);
+  if (!out.error) out.value = {};
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/step_schedule.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -5224,12 +5646,18 @@ enum class cupti_choice : std::uint8_t {
 };
 
 struct parsed_settings;
+struct profile;
+
+/// Gets the profile of a cycle, see on_profile().
+using profile_function = void (*)(const profile& run, void* context);
 
 /// The settings of a session.
 struct settings {
   bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;     ///< send scopes to an attached NVTX tool
   cupti_choice cupti = cupti_choice::automatic;  ///< attribute the GPU's work to operators
+  /// Note when devices worked, and which functions of CUDA's libraries took how long.
+  bool device_timeline = true;
   /// Bytes for logs and totals of the whole process; 1 MiB or more.
   std::size_t memory = std::size_t{64} * 1024 * 1024;
   clock_choice clock = clock_choice::automatic;
@@ -5238,8 +5666,11 @@ struct settings {
   /// Ceilings that the program knows. Each that is above 0 is right, whatever was measured; GPUs
   /// are found by their names.
   machine_ceilings machine{};
-  bool signals = true;      ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
-  report_options report{};  ///< what report() shows when it is not told otherwise
+  /// Regions of this name are the program's steps; empty: those that kprof::step() begins.
+  std::string step{};
+  step_schedule schedule{};  ///< which steps are recorded, see kprof::step(); none: all
+  bool signals = true;       ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
+  report_options report{};   ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;
   /// it is left out when the program has printed just that.
   std::vector<output_request> outputs{};
@@ -5276,10 +5707,12 @@ struct owner_functions {
   void (*stop)();
   void (*pause)();
   void (*resume)();
-  profile (*snapshot)(bool timeline);
+  profile (*snapshot)(single_scopes wanted);
   void (*add_ceilings)(profile& of_report);
   report_options (*report_settings)();
   void (*reported)(const profile& run);
+  status (*set_schedule)(const step_schedule& wanted);
+  void (*on_profile)(profile_function use, void* context);
   bool (*is_stream)(int descriptor, bool for_program) noexcept;  // a stream_test
 };
 
@@ -5287,9 +5720,6 @@ struct owner_functions {
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/owner_functions.hpp>
-
-#if !KPROF_SESSION_ELSEWHERE
-#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -5304,7 +5734,8 @@ struct shared_member {
   std::size_t initialisers;  // 1, or the elements of a C array
 };
 
-/// Specialised for a struct that modules share: all its members.
+/// Specialised for a struct that modules share: all its members. A test counts them, as that takes
+/// a compiler seconds.
 template <class T>
 struct shared_layout;
 
@@ -5324,16 +5755,28 @@ KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top)
                     KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(fold),
                     KPROF_DETAIL_AT(filter), KPROF_DETAIL_AT(columns),
                     KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(advice),
-                    KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree), KPROF_DETAIL_AT(order),
-                    KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(roofline),
-                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
-                    KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
+                    KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
+                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(roofline), KPROF_DETAIL_AT(full_names),
+                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
+                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
-                    KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock),
-                    KPROF_DETAIL_AT(ceilings), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(signals),
-                    KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+                    KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(device_timeline),
+                    KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(ceilings),
+                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(schedule),
+                    KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+KPROF_DETAIL_SHARED(step_schedule, KPROF_DETAIL_AT(skip), KPROF_DETAIL_AT(wait),
+                    KPROF_DETAIL_AT(warmup), KPROF_DETAIL_AT(active), KPROF_DETAIL_AT(repeat))
+KPROF_DETAIL_SHARED(thread_steps, KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(count),
+                    KPROF_DETAIL_AT(nested), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(min_ns),
+                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns), KPROF_DETAIL_AT(running_ns),
+                    KPROF_DETAIL_AT(durations))
+KPROF_DETAIL_SHARED(step_share, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(node),
+                    KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns))
+KPROF_DETAIL_SHARED(stepping, KPROF_DETAIL_AT(region), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from))
 KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
 KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
@@ -5347,12 +5790,13 @@ KPROF_DETAIL_SHARED(histogram, KPROF_DETAIL_AT(first_), KPROF_DETAIL_AT(gathered
 KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(has_bytes),
                     KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
                     KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
-                    KPROF_DETAIL_AT(pass))
+                    KPROF_DETAIL_AT(pass), KPROF_DETAIL_AT(threads))
 KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
                     KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(joined), KPROF_DETAIL_AT(wall_ns),
-                    KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns),
-                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
-                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations))
+                    KPROF_DETAIL_AT(elapsed_ns), KPROF_DETAIL_AT(busy_ns),
+                    KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns),
+                    KPROF_DETAIL_AT(first_ns), KPROF_DETAIL_AT(first_end_ns),
+                    KPROF_DETAIL_AT(durations))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -5363,8 +5807,9 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
                     KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(measured_ns),
-                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(durations),
-                    KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
+                    KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
+                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
@@ -5410,8 +5855,26 @@ KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL
                     KPROF_DETAIL_AT(foreign_graphs), KPROF_DETAIL_AT(forgotten_graphs),
                     KPROF_DETAIL_AT(synchronizations), KPROF_DETAIL_AT(synchronizing_ns),
                     KPROF_DETAIL_AT(overhead_ns))
+KPROF_DETAIL_SHARED(device_item, KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(stream),
+                    KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(correlation), KPROF_DETAIL_AT(start),
+                    KPROF_DETAIL_AT(end), KPROF_DETAIL_AT(call_begin), KPROF_DETAIL_AT(call_end),
+                    KPROF_DETAIL_AT(bytes), KPROF_DETAIL_AT(graph))
+KPROF_DETAIL_SHARED(host_call, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(thread),
+                    KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(waits_for),
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(stream), KPROF_DETAIL_AT(event),
+                    KPROF_DETAIL_AT(begin), KPROF_DETAIL_AT(end))
+KPROF_DETAIL_SHARED(host_call_sum, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(scope),
+                    KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(total_ns),
+                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(waited_ns))
+KPROF_DETAIL_SHARED(timeline_window, KPROF_DETAIL_AT(begin), KPROF_DETAIL_AT(end))
+KPROF_DETAIL_SHARED(device_timeline, KPROF_DETAIL_AT(items), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(windows), KPROF_DETAIL_AT(dropped_items),
+                    KPROF_DETAIL_AT(dropped_calls))
+KPROF_DETAIL_SHARED(step_mark, KPROF_DETAIL_AT(index), KPROF_DETAIL_AT(thread),
+                    KPROF_DETAIL_AT(counts), KPROF_DETAIL_AT(begin), KPROF_DETAIL_AT(end))
 KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
+                    KPROF_DETAIL_AT(functions), KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(timeline),
                     KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
 KPROF_DETAIL_SHARED(rate_ceiling, KPROF_DETAIL_AT(one_thread), KPROF_DETAIL_AT(all_threads),
                     KPROF_DETAIL_AT(is_lower_bound))
@@ -5435,13 +5898,15 @@ KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
-                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock),
-                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+                    KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps), KPROF_DETAIL_AT(device),
+                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
+                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
 KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
                     KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
                     KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
                     KPROF_DETAIL_AT(add_ceilings), KPROF_DETAIL_AT(report_settings),
-                    KPROF_DETAIL_AT(reported), KPROF_DETAIL_AT(is_stream))
+                    KPROF_DETAIL_AT(reported), KPROF_DETAIL_AT(set_schedule),
+                    KPROF_DETAIL_AT(on_profile), KPROF_DETAIL_AT(is_stream))
 #undef KPROF_DETAIL_SHARED
 #undef KPROF_DETAIL_AT
 
@@ -5463,31 +5928,16 @@ struct shared_structs {
     (mix_all(sizeof(T), shared_layout<T>::members), ...);
     return hash;
   }
-
-#if !KPROF_SESSION_ELSEWHERE
-  /// Whether shared_layout has every member of `S`. Not known of a class that is no aggregate.
-  template <class S>
-  static constexpr bool is_complete() noexcept {
-    std::size_t initialisers = 0;
-    for (const shared_member& m : shared_layout<S>::members) initialisers += m.initialisers;
-    return !std::is_aggregate_v<S> || initialisers == count_initialisers<S>();
-  }
-  static constexpr bool are_complete() noexcept { return (is_complete<T>() && ...); }
-#endif
 };
-using all_shared_structs =
-    shared_structs<status, report_options, option_setting, output_request, settings,
-                   enumerator_name, operator_field, operator_info, parameter_values, histogram,
-                   work_per_call, shared_part, scope_node, thread_info, timeline_scope, clock_info,
-                   completeness, own_cost, device_work, device_info, device_completeness,
-                   device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
-                   gpu_arithmetic_ceiling, gpu_ceilings, machine_ceilings, profile,
-                   owner_functions>;
+using all_shared_structs = shared_structs<
+    status, report_options, option_setting, output_request, settings, step_schedule,
+    enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
+    parameter_values, histogram, work_per_call, shared_part, scope_node, thread_info,
+    timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
+    device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
+    step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
+    gpu_arithmetic_ceiling, gpu_ceilings, machine_ceilings, profile, owner_functions>;
 inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
-#if !KPROF_SESSION_ELSEWHERE
-static_assert(all_shared_structs::are_complete(),
-              "shared_layout.hpp lacks a member of a struct that modules share");
-#endif
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -6171,52 +6621,943 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/table/grouping_options.hpp>
 
-// <kprof/report/text/text_plan.hpp>
-#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
-#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+// <kprof/report/text/other_machine.hpp>
+#ifndef KPROF_REPORT_TEXT_OTHER_MACHINE_HPP
+#define KPROF_REPORT_TEXT_OTHER_MACHINE_HPP
 
-// The plan of a text report: its options, checked, and the sums that its sections share. Included
-// by the sections.
+// The machine that a report projects its rows on, by the name of a GPU or by a file of ceilings.
+// Included by text_plan.hpp.
 
-// <kprof/model/advice/advise.hpp>
-#ifndef KPROF_MODEL_ADVICE_ADVISE_HPP
-#define KPROF_MODEL_ADVICE_ADVISE_HPP
+// <kprof/machine/gpu_table.hpp>
+#ifndef KPROF_MACHINE_GPU_TABLE_HPP
+#define KPROF_MACHINE_GPU_TABLE_HPP
 
-// Asks the rules of advice, and ranks what they say. Included by kprof/advice.hpp. Pure.
+// The rates of a whole GPU, from those of a multiprocessor and a clock. Included by
+// kprof/ceilings.hpp. Pure.
 
-// <kprof/model/advice/catalogue.hpp>
-#ifndef KPROF_MODEL_ADVICE_CATALOGUE_HPP
-#define KPROF_MODEL_ADVICE_CATALOGUE_HPP
+// <kprof/machine/gpu_rates.hpp>
+#ifndef KPROF_MACHINE_GPU_RATES_HPP
+#define KPROF_MACHINE_GPU_RATES_HPP
 
-// The table of kprof's rules of advice. Their order decides which of several speaks about a cause:
-// what names the reason comes before what only names the loss. Included by advise.hpp.
+// What a multiprocessor of each NVIDIA architecture does in a clock. Included by gpu_ceilings.hpp.
+// Compile time only.
+//
+// Documents behind the entries: CUDA C++ Programming Guide 12 and 13, tables of arithmetic
+// instructions and of compute capabilities; the Best Practices Guide 13; the white papers of V100,
+// Turing, A100, GA102, Ada, H100 and RTX Blackwell; the data sheets of the cards that
+// tests/unit/gpu_ceilings.test.cpp compares. Code of NVIDIA: cudnn-frontend
+// (_FLOPS_PER_CLOCK_PER_SM), aiconfigurator (systems/*.yaml). Measurements: clpeak (RTX 5060),
+// OpenCL-Benchmark (B200, B300), gau-nernst and mredenti (RTX 4090, GH200).
 
-// <kprof/model/advice/copies.hpp>
-#ifndef KPROF_MODEL_ADVICE_COPIES_HPP
-#define KPROF_MODEL_ADVICE_COPIES_HPP
+#include <cstdint>
 
-// Rules of advice about copies and memsets. Included by catalogue.hpp. Pure.
+KPROF_DETAIL_BEGIN
+namespace detail {
 
-// <kprof/model/advice/facts.hpp>
-#ifndef KPROF_MODEL_ADVICE_FACTS_HPP
-#define KPROF_MODEL_ADVICE_FACTS_HPP
+/// Where an entry comes from, the most trusted first.
+enum class rate_source : std::uint8_t {
+  none,       // the architecture cannot do it, or nobody knows
+  vendor,     // a document, header or program of NVIDIA
+  measured,   // by others, in a log that can be read
+  derived,    // from the published figure of a card, which it meets within 1 %
+  statement,  // in a forum or an encyclopedia, or common knowledge
+};
 
-// Makes what the rules of advice look at, and says where a row or a kernel is. Included by
-// advise.hpp. Pure; linear in the profile, sorting aside.
+/// Operations of one multiprocessor in one clock. A multiplication and an addition are two.
+struct gpu_rate {
+  std::int32_t per_clock = 0;  // 0: it cannot do that; below 0: not known
+  rate_source source = rate_source::none;
+  bool is_halved = false;  // on GeForce cards
 
-// <kprof/model/advice/rule.hpp>
-#ifndef KPROF_MODEL_ADVICE_RULE_HPP
-#define KPROF_MODEL_ADVICE_RULE_HPP
+  constexpr gpu_rate halved() const { return {per_clock, source, true}; }
+};
 
-// What a piece of advice is, and a rule that gives it. Included by kprof/advice.hpp and by the
-// rules. Pure.
+struct gpu_architecture {
+  std::uint32_t compute = 0;  // major * 10 + minor
+  // Of the CUDA cores:
+  gpu_rate f64{}, f32{}, f16{}, bf16{}, int32{}, int8{};
+  // Of the tensor cores, with dense operands; f16 and fp8 by what they add into:
+  gpu_rate tensor_f64{}, tf32{}, f16_in_f16{}, f16_in_f32{}, tensor_bf16{};
+  gpu_rate fp8_in_f16{}, fp8_in_f32{}, fp6{}, fp4{};
+  gpu_rate tensor_int8{}, tensor_int4{};
+  std::int32_t sparse_factor = 1;     // of tf32 and narrower types, 2 of 4 operands zero
+  std::int32_t shared_bytes = -1;     // of shared memory, a clock and multiprocessor
+  std::int32_t l2_bytes_of_gpu = -1;  // a clock, of the whole GPU
+  std::int32_t lanes = 0;             // that compute f32
+};
 
-// <kprof/model/copy_table.hpp>
-#ifndef KPROF_MODEL_COPY_TABLE_HPP
-#define KPROF_MODEL_COPY_TABLE_HPP
+namespace gpu_rates {
 
-// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
-// linear in device_profile::work.
+consteval gpu_rate vendor(std::int32_t rate) { return {rate, rate_source::vendor}; }
+consteval gpu_rate measured(std::int32_t rate) { return {rate, rate_source::measured}; }
+consteval gpu_rate derived(std::int32_t rate) { return {rate, rate_source::derived}; }
+consteval gpu_rate stated(std::int32_t rate) { return {rate, rate_source::statement}; }
+inline constexpr gpu_rate not_known{-1, rate_source::none};
+
+// clang-format off
+inline constexpr gpu_architecture architectures[] = {
+    {.compute = 70,
+     .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
+     .int8 = stated(512),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024),
+     .shared_bytes = 128, .l2_bytes_of_gpu = 2048, .lanes = 64},
+    {.compute = 72,
+     .f64 = stated(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
+     .int8 = not_known,
+     .f16_in_f16 = stated(1024), .f16_in_f32 = stated(1024), .tensor_int8 = stated(2048),
+     .shared_bytes = 128, .lanes = 64},
+    {.compute = 75,
+     .f64 = vendor(4), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
+     .int8 = stated(512),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
+     .shared_bytes = 64, .lanes = 64},
+    {.compute = 80,
+     .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(512), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = not_known,
+     .tensor_f64 = vendor(128), .tf32 = vendor(1024),
+     .f16_in_f16 = vendor(2048), .f16_in_f32 = vendor(2048), .tensor_bf16 = vendor(2048),
+     .tensor_int8 = vendor(4096), .tensor_int4 = vendor(8192),
+     .sparse_factor = 2, .shared_bytes = 128, .l2_bytes_of_gpu = 5120, .lanes = 64},
+    {.compute = 86,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = not_known,
+     .tf32 = vendor(512).halved(),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_bf16 = vendor(1024).halved(),
+     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 87,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = measured(512), .bf16 = not_known,
+     .int32 = measured(128), .int8 = not_known,
+     .tf32 = derived(1024),
+     .f16_in_f16 = derived(2048), .f16_in_f32 = derived(2048), .tensor_bf16 = derived(2048),
+     .tensor_int8 = derived(4096), .tensor_int4 = not_known,
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 89,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = measured(512),
+     .tf32 = vendor(512).halved(),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_bf16 = vendor(1024).halved(),
+     .fp8_in_f16 = vendor(2048), .fp8_in_f32 = vendor(2048).halved(),
+     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 90,
+     .f64 = vendor(128), .f32 = vendor(256), .f16 = vendor(512), .bf16 = vendor(512),
+     .int32 = vendor(128), .int8 = not_known,
+     .tensor_f64 = vendor(256), .tf32 = vendor(2048),
+     .f16_in_f16 = vendor(4096), .f16_in_f32 = vendor(4096), .tensor_bf16 = vendor(4096),
+     .fp8_in_f16 = vendor(8192), .fp8_in_f32 = vendor(8192),
+     .tensor_int8 = vendor(8192),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 100,
+     .f64 = vendor(128), .f32 = vendor(256), .f16 = measured(256), .bf16 = not_known,
+     .int32 = measured(128), .int8 = measured(512),
+     .tensor_f64 = vendor(128), .tf32 = vendor(4096),
+     .f16_in_f16 = vendor(8192), .f16_in_f32 = vendor(8192), .tensor_bf16 = vendor(8192),
+     .fp8_in_f16 = vendor(16384), .fp8_in_f32 = vendor(16384), .fp6 = vendor(16384),
+     .fp4 = vendor(32768), .tensor_int8 = vendor(16384),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 103,
+     .f64 = vendor(4), .f32 = measured(256), .f16 = measured(256), .bf16 = not_known,
+     .int32 = measured(128), .int8 = measured(512),
+     .tf32 = derived(4096),
+     .f16_in_f16 = vendor(8192), .f16_in_f32 = vendor(8192), .tensor_bf16 = vendor(8192),
+     .fp8_in_f16 = vendor(16384), .fp8_in_f32 = vendor(16384), .fp6 = vendor(16384),
+     .fp4 = derived(49152), .tensor_int8 = derived(512),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 110,
+     .f64 = vendor(4), .f32 = derived(256), .f16 = not_known, .bf16 = not_known,
+     .int32 = not_known, .int8 = not_known,
+     .tf32 = not_known,
+     .f16_in_f16 = derived(8192), .f16_in_f32 = derived(8192), .tensor_bf16 = derived(8192),
+     .fp8_in_f16 = derived(16384), .fp8_in_f32 = derived(16384), .fp6 = not_known,
+     .fp4 = derived(32768), .tensor_int8 = stated(16384),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 120,
+     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
+     .int32 = vendor(128), .int8 = measured(512),
+     .tf32 = vendor(512).halved(),
+     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
+     .tensor_bf16 = vendor(1024).halved(),
+     .fp8_in_f16 = vendor(2048), .fp8_in_f32 = vendor(2048).halved(), .fp6 = measured(2048),
+     .fp4 = vendor(4096), .tensor_int8 = vendor(2048),
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+    {.compute = 121,
+     .f64 = vendor(4), .f32 = derived(256), .f16 = not_known, .bf16 = not_known,
+     .int32 = not_known, .int8 = not_known,
+     .tf32 = not_known,
+     .f16_in_f16 = derived(1024), .f16_in_f32 = measured(1024), .tensor_bf16 = measured(1024),
+     .fp8_in_f16 = derived(2048), .fp8_in_f32 = measured(2048), .fp6 = not_known,
+     .fp4 = derived(4096), .tensor_int8 = not_known,
+     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
+};
+// clang-format on
+
+}  // namespace gpu_rates
+
+/// Null where nothing is known: never the entry of a neighbour.
+constexpr const gpu_architecture* find_architecture(std::uint32_t compute_major,
+                                                    std::uint32_t compute_minor) {
+  std::uint32_t compute = compute_major * 10 + compute_minor;
+  if (compute == 101) compute = 110;  // the name that it had before
+  for (const gpu_architecture& a : gpu_rates::architectures)
+    if (a.compute == compute && compute_minor < 10) return &a;
+  return nullptr;
+}
+
+/// A card whose tensor cores, or whose f64 units, run at less than the attributes of its device and
+/// its architecture give.
+struct gpu_card {
+  const char* name;        // the words after "NVIDIA " that its name begins with
+  double tensor_clock;     // by the highest clock; the published figures are of this clock
+  double tensor_part = 1;  // of its tensor cores that are enabled
+  double f64_part = 1;
+};
+
+// Longer names before those that they begin with. Sources: data sheets, by division; H20 and H800:
+// their data sheets against H100's.
+inline constexpr gpu_card gpu_cards[] = {
+    {"H100 PCIe", 0.923},
+    {"H100 NVL", 0.866},
+    {"H200 NVL", 0.866},
+    {"H100", 0.924},
+    {"H200", 0.924},
+    {"GH200", 0.924},
+    {"H800", 0.924, 1, 1. / 32},
+    {"H20", 0.936, 0.25, 1. / 20},
+    {"GB200", 0.974},
+    {"B200", 0.944},
+    {"GB300", 0.974},
+    {"B300", 0.913},
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/gpu_rates.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The words of a device's name after "NVIDIA ", which not every name has.
+inline std::string_view name_without_maker(std::string_view name) noexcept {
+  constexpr std::string_view maker = "NVIDIA ";
+  if (name.substr(0, maker.size()) == maker) name.remove_prefix(maker.size());
+  return name;
+}
+
+/// Whether a name begins with whole words: "H20" begins "H20-3e", and not "H200".
+inline bool begins_with_words(std::string_view name, std::string_view words) noexcept {
+  return name.substr(0, words.size()) == words &&
+         (name.size() == words.size() || name[words.size()] == ' ' || name[words.size()] == '-');
+}
+
+/// Null where a card runs at the rates of its architecture and the clock of its attributes.
+inline const gpu_card* find_card(std::string_view name) noexcept {
+  const std::string_view own = name_without_maker(name);
+  for (const gpu_card& card : gpu_cards)
+    if (begins_with_words(own, card.name)) return &card;
+  return nullptr;
+}
+
+inline bool is_geforce(std::string_view name) noexcept {
+  return begins_with_words(name_without_maker(name), "GeForce");
+}
+
+inline const char* source_name(rate_source source) noexcept {
+  switch (source) {
+    case rate_source::none: break;
+    case rate_source::vendor: return "vendor";
+    case rate_source::measured: return "measured";
+    case rate_source::derived: return "derived";
+    case rate_source::statement: return "statement";
+  }
+  return "";
+}
+
+/// Adds the ceilings of one device.
+class table_of_device {
+ public:
+  table_of_device(const device_info& device, const gpu_architecture& a, gpu_ceilings& to)
+      : device_(device),
+        card_(find_card(device.name)),
+        is_geforce_(is_geforce(device.name)),
+        sparse_factor_(a.sparse_factor),
+        to_(to) {}
+
+  void cuda(dtype type, const gpu_rate& rate, double part = 1) {
+    add(type, arithmetic_unit::cuda_core, dtype::unknown, rate, part, 1, false);
+  }
+  void tensor(dtype type, const gpu_rate& rate, dtype sums = dtype::unknown,
+              bool has_sparse_form = true) {
+    add(type, arithmetic_unit::tensor_core, sums, rate, card_ == nullptr ? 1 : card_->tensor_part,
+        card_ == nullptr ? 1 : card_->tensor_clock, has_sparse_form);
+  }
+  /// f64's have no sparse form, and on some cards are fewer.
+  void tensor_f64(const gpu_rate& rate) {
+    add(dtype::f64, arithmetic_unit::tensor_core, dtype::unknown, rate, f64_part(), 1, false);
+  }
+  double f64_part() const { return card_ == nullptr ? 1 : card_->f64_part; }
+
+ private:
+  void add(dtype type, arithmetic_unit on, dtype sums, const gpu_rate& rate, double part,
+           double clock, bool has_sparse_form) {
+    if (rate.per_clock <= 0) return;
+    const double hz = static_cast<double>(device_.clock_hz) * clock;
+    const double each = rate.per_clock * (is_geforce_ && rate.is_halved ? 0.5 : 1) * part;
+    const double dense = each * device_.multiprocessors * hz;
+    const double sparse = has_sparse_form && sparse_factor_ > 1 ? dense * sparse_factor_ : 0;
+    to_.arithmetic.push_back({type, on, sums, dense, sparse, hz, source_name(rate.source)});
+  }
+
+  const device_info& device_;
+  const gpu_card* card_;
+  bool is_geforce_;
+  int sparse_factor_;
+  gpu_ceilings& to_;
+};
+
+inline void add_arithmetic(const device_info& device, const gpu_architecture& a, gpu_ceilings& to) {
+  table_of_device table(device, a, to);
+  table.cuda(dtype::f64, a.f64, table.f64_part());
+  table.cuda(dtype::f32, a.f32);
+  table.cuda(dtype::f16, a.f16);
+  table.cuda(dtype::bf16, a.bf16);
+  table.cuda(dtype::int32, a.int32);
+  table.cuda(dtype::int8, a.int8);
+  table.tensor_f64(a.tensor_f64);
+  table.tensor(dtype::tf32, a.tf32);
+  table.tensor(dtype::f16, a.f16_in_f32, dtype::f32);
+  table.tensor(dtype::f16, a.f16_in_f16, dtype::f16);
+  table.tensor(dtype::bf16, a.tensor_bf16);
+  for (const dtype type : {dtype::fp8_e4m3, dtype::fp8_e5m2}) {
+    table.tensor(type, a.fp8_in_f32, dtype::f32);
+    table.tensor(type, a.fp8_in_f16, dtype::f16);
+  }
+  for (const dtype type : {dtype::fp6_e2m3, dtype::fp6_e3m2}) table.tensor(type, a.fp6);
+  // The published sparse figures of 10.3 are 1.3 times the dense ones, and do not agree.
+  table.tensor(dtype::fp4_e2m1, a.fp4, dtype::unknown, a.compute != 103);
+  table.tensor(dtype::int8, a.tensor_int8);
+  table.tensor(dtype::int4, a.tensor_int4);
+}
+
+inline gpu_ceilings table_ceilings(const device_info& device) {
+  gpu_ceilings found;
+  found.device = device.name;
+  if (!device.described) {
+    found.notes.push_back("CUPTI did not describe the device");
+    return found;
+  }
+  const gpu_architecture* const a = find_architecture(device.compute_major, device.compute_minor);
+  const std::string compute =
+      std::to_string(device.compute_major) + '.' + std::to_string(device.compute_minor);
+  // On these the driver's clock and bus width are not those of the memory.
+  const bool shares_memory = compute == "7.2" || compute == "8.7" || compute == "11.0" ||
+                             compute == "10.1" || compute == "12.1";
+  if (shares_memory)
+    found.notes.push_back(
+        "memory bandwidth is not known: the device shares the host's memory, and "
+        "its attributes do not give the rate");
+  else if (device.memory_bytes_per_s == 0)
+    found.notes.push_back("memory bandwidth is not known: CUPTI gives none");
+  else found.memory_bytes = static_cast<double>(device.memory_bytes_per_s);
+  if (a == nullptr) {
+    found.notes.push_back("arithmetic rates are not known: kprof has no table for compute " +
+                          compute);
+    return found;
+  }
+  if (device.clock_hz == 0 || device.multiprocessors == 0) {
+    found.notes.push_back(
+        "arithmetic rates are not known: CUPTI gives no clock or no "
+        "multiprocessors");
+    return found;
+  }
+  add_arithmetic(device, *a, found);
+  const auto clock = static_cast<double>(device.clock_hz);
+  if (a->l2_bytes_of_gpu > 0) found.l2_bytes = a->l2_bytes_of_gpu * clock;
+  if (a->shared_bytes > 0) found.shared_bytes = a->shared_bytes * clock * device.multiprocessors;
+  const std::string mhz = std::to_string(device.clock_hz / 1'000'000);
+  const gpu_card* const card = find_card(device.name);
+  if (card == nullptr)
+    found.notes.push_back("rates at the device's highest clock, " + mhz + " MHz");
+  else
+    found.notes.push_back("rates at the device's highest clock, " + mhz +
+                          " MHz; of tensor cores at " +
+                          std::to_string(static_cast<int>(clock * card->tensor_clock / 1e6)) +
+                          " MHz, the clock of the card's published figures");
+  if (is_geforce(device.name))
+    found.notes.push_back("GeForce: tensor cores that add into f32 run at half rate");
+  return found;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/gpu_table.hpp>
+
+// <kprof/machine/known_gpus.hpp>
+#ifndef KPROF_MACHINE_KNOWN_GPUS_HPP
+#define KPROF_MACHINE_KNOWN_GPUS_HPP
+
+// GPUs by their common names, for what a run would take on another one. Included by
+// report/text/other_machine.hpp. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What CUPTI would describe a card with.
+struct known_gpu {
+  const char* name;    // the common one
+  const char* device;  // how the driver's name begins, without "NVIDIA "
+  std::uint32_t compute, multiprocessors, mhz;
+  std::uint32_t gb_per_s;  // of its memory
+  std::uint32_t l2_mib;    // 0: not known
+};
+
+// Sources: NVIDIA's data sheets, for the clocks that they give their figures for; L2 by the white
+// papers of V100, Turing, A100, GA102, Ada and H100.
+inline constexpr known_gpu known_gpus[] = {
+    {"V100", "Tesla V100-SXM2", 70, 80, 1530, 900, 6},
+    {"T4", "Tesla T4", 75, 40, 1590, 320, 4},
+    {"RTX 2080 Ti", "GeForce RTX 2080 Ti", 75, 68, 1635, 616, 0},
+    {"A100", "A100-SXM4-80GB", 80, 108, 1410, 2039, 40},
+    {"A100 40GB", "A100-SXM4-40GB", 80, 108, 1410, 1555, 40},
+    {"A100 PCIe", "A100 80GB PCIe", 80, 108, 1410, 1935, 40},
+    {"A30", "A30", 80, 56, 1440, 933, 24},
+    {"A10", "A10", 86, 72, 1695, 600, 6},
+    {"A40", "A40", 86, 84, 1740, 696, 6},
+    {"RTX A6000", "RTX A6000", 86, 84, 1800, 768, 6},
+    {"RTX 3090", "GeForce RTX 3090", 86, 82, 1695, 936, 6},
+    {"RTX 4090", "GeForce RTX 4090", 89, 128, 2520, 1008, 72},
+    {"L4", "L4", 89, 58, 2040, 300, 48},
+    {"L40", "L40", 89, 142, 2490, 864, 96},
+    {"L40S", "L40S", 89, 142, 2520, 864, 96},
+    {"RTX 6000 Ada", "RTX 6000 Ada Generation", 89, 142, 2505, 960, 96},
+    {"H100", "H100 80GB HBM3", 90, 132, 1980, 3352, 50},
+    {"H100 PCIe", "H100 PCIe", 90, 114, 1755, 2039, 50},
+    {"H100 NVL", "H100 NVL", 90, 132, 1785, 3938, 50},
+    {"H200", "H200", 90, 132, 1980, 4800, 50},
+    {"H200 NVL", "H200 NVL", 90, 132, 1785, 4813, 50},
+    {"GH200", "GH200 480GB", 90, 132, 1980, 4022, 50},
+    {"H800", "H800", 90, 132, 1980, 3352, 50},
+    {"H20", "H20", 90, 78, 1980, 4000, 0},
+    {"B200", "B200", 100, 148, 1965, 7672, 0},
+    {"GB200", "GB200", 100, 152, 2062, 8000, 0},
+    {"RTX 5090", "GeForce RTX 5090", 120, 170, 2407, 1792, 96},
+    {"RTX PRO 6000", "RTX PRO 6000 Blackwell", 120, 188, 2617, 1792, 128},
+};
+
+/// "h100-sxm5" and "NVIDIA H100" are "H100": letters and digits, without the words that many cards
+/// share.
+[[gnu::cold]] inline std::string plain_gpu_name(std::string_view name) {
+  std::string out;
+  for (const char c : name)
+    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z')) out += c;
+    else if (c >= 'a' && c <= 'z') out += static_cast<char>(c - 'a' + 'A');
+  for (const std::string_view shared :
+       {"NVIDIA", "GEFORCE", "TESLA", "RTX", "SXM2", "SXM4", "SXM5", "SXM"})
+    if (const std::size_t at = out.find(shared); at != out.npos) out.erase(at, shared.size());
+  return out;
+}
+
+/// By its common name, or as its driver names it; null where none is called so.
+[[gnu::cold]] inline const known_gpu* find_known_gpu(std::string_view name) {
+  const std::string wanted = plain_gpu_name(name);
+  for (const known_gpu& gpu : known_gpus)
+    if (wanted == plain_gpu_name(gpu.name) || wanted == plain_gpu_name(gpu.device)) return &gpu;
+  return nullptr;
+}
+
+/// "H100, H100 PCIe, H100 NVL": the names that contain `part`, or all.
+[[gnu::cold]] inline std::string gpu_names_with(std::string_view part) {
+  const std::string wanted = plain_gpu_name(part);
+  std::string out;
+  for (const known_gpu& gpu : known_gpus)
+    if (plain_gpu_name(gpu.name).find(wanted) != std::string::npos)
+      out.append(out.empty() ? "" : ", ").append(gpu.name);
+  return out;
+}
+
+[[gnu::cold]] inline device_info describe(const known_gpu& gpu) {
+  device_info d;
+  d.described = true;
+  d.name = std::string{"NVIDIA "} + gpu.device;
+  d.compute_major = gpu.compute / 10;
+  d.compute_minor = gpu.compute % 10;
+  d.multiprocessors = gpu.multiprocessors;
+  d.clock_hz = std::uint64_t{gpu.mhz} * 1'000'000;
+  d.memory_bytes_per_s = std::uint64_t{gpu.gb_per_s} * 1'000'000'000;
+  d.l2_bytes = std::uint64_t{gpu.l2_mib} << 20U;
+  return d;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/known_gpus.hpp>
+
+// <kprof/model/ceilings_text.hpp>
+#ifndef KPROF_MODEL_CEILINGS_TEXT_HPP
+#define KPROF_MODEL_CEILINGS_TEXT_HPP
+
+// Ceilings as text: what a person writes by hand, and what kprof keeps of a measurement. A line is
+// "key = value"; docs/ceilings.md describes them. Nothing in the text is trusted. Pure.
+
+// <kprof/model/written_ceilings.hpp>
+#ifndef KPROF_MODEL_WRITTEN_CEILINGS_HPP
+#define KPROF_MODEL_WRITTEN_CEILINGS_HPP
+
+// Ceilings that were written down: by a person, and by kprof after it measured. Writes them, and
+// puts those of a person over those that were measured. ceilings_text.hpp reads them. Pure.
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a text says. GPUs are those that it names, in its order.
+struct written_ceilings {
+  machine_ceilings value;
+  std::string machine;                // of a measurement: all that it holds for
+  std::string date;                   // of a measurement
+  std::vector<std::string> mistakes;  // a line each, fit to print
+};
+
+/// Whether a machine can have this rate: what is not above 0 is no rate, and what is above 10^24 a
+/// second overflows in sums.
+inline bool is_rate(double rate) noexcept { return rate > 0 && rate < 1e24; }
+
+inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
+
+[[gnu::cold]] inline arithmetic_ceiling& entry_of(cpu_ceilings& c, dtype type) {
+  for (arithmetic_ceiling& a : c.arithmetic)
+    if (a.type == type) return a;
+  arithmetic_ceiling& added = c.arithmetic.emplace_back();
+  added.type = type;
+  return added;
+}
+[[gnu::cold]] inline memory_ceiling& entry_of(cpu_ceilings& c, std::string_view level) {
+  for (memory_ceiling& m : c.memory)
+    if (m.level == level) return m;
+  memory_ceiling& added = c.memory.emplace_back();
+  added.level = level;
+  return added;
+}
+
+/// What read_ceilings() reads back to six digits: the processors' ceilings, and before them the
+/// lines of `head`, each with its end.
+[[gnu::cold]] inline std::string write_ceilings(const cpu_ceilings& cpu, std::string head) {
+  std::string& out = head;
+  const auto put = [&out](const char* word, double number) {
+    char text[40];
+    const auto [end, error] =
+        std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
+    out.append(word).append(text, static_cast<std::size_t>(end - text));
+  };
+  const auto put_rates = [&](const std::string& key, const rate_ceiling& rate, const char* unit) {
+    if (!is_rate(rate.one_thread) && !is_rate(rate.all_threads)) return;
+    out.append(key).append(rate.is_lower_bound ? " = >=" : " =");
+    for (const double r : {rate.one_thread, rate.all_threads})
+      if (is_rate(r)) put(" ", r / 1e9);
+      else out += " -";
+    out.append(unit);
+  };
+  if (!cpu.model.empty()) out.append("processor = ").append(one_line(cpu.model)).append("\n");
+  if (cpu.threads != 0) out.append("threads = ").append(std::to_string(cpu.threads)).append("\n");
+  if (is_rate(cpu.clock_hz)) {
+    put("clock = ", cpu.clock_hz / 1e9);
+    out += " GHz\n";
+  }
+  for (const arithmetic_ceiling& a : cpu.arithmetic) {
+    const std::string name = dtype_name(a.type);
+    put_rates(name, a.operations, " GFLOP/s\n");
+    if (!a.instructions.empty())
+      out.append(name).append(".instructions = ").append(one_line(a.instructions)).append("\n");
+  }
+  for (const memory_ceiling& m : cpu.memory) {
+    const std::string level = one_line(m.level);
+    if (m.bytes != 0)
+      out.append(level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
+    put_rates(level + ".read", m.read, " GB/s\n");
+    put_rates(level + ".triad", m.triad, " GB/s\n");
+  }
+  for (const std::string& note : cpu.notes)
+    out.append("note = ").append(one_line(note)).append("\n");
+  return head;
+}
+
+/// Whether a person's ceilings say anything.
+[[gnu::cold]] inline bool says_something(const machine_ceilings& m) noexcept {
+  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() || !m.gpus.empty() ||
+         is_rate(m.cpu.clock_hz) || m.cpu.threads != 0;
+}
+
+[[gnu::cold]] inline void put_rate_over(rate_ceiling& to, const rate_ceiling& from) {
+  if (is_rate(from.one_thread)) to.one_thread = from.one_thread;
+  if (is_rate(from.all_threads)) to.all_threads = from.all_threads;
+  if (is_rate(from.one_thread) || is_rate(from.all_threads))
+    to.is_lower_bound = from.is_lower_bound;
+}
+
+/// Whether nothing of `old` is left when `from` is put over it.
+[[gnu::cold]] inline bool gives_all_of(const cpu_ceilings& from, const cpu_ceilings& old) {
+  const auto gives = [](const rate_ceiling& a, const rate_ceiling& b) {
+    return (is_rate(a.one_thread) || !is_rate(b.one_thread)) &&
+           (is_rate(a.all_threads) || !is_rate(b.all_threads));
+  };
+  cpu_ceilings by_name = from;  // entry_of() adds what is not there
+  for (const arithmetic_ceiling& a : old.arithmetic)
+    if (!gives(entry_of(by_name, a.type).operations, a.operations)) return false;
+  for (const memory_ceiling& m : old.memory) {
+    const memory_ceiling& given = entry_of(by_name, m.level);
+    if (!gives(given.read, m.read) || !gives(given.triad, m.triad)) return false;
+  }
+  return true;
+}
+
+/// Each ceiling that `from` has replaces that of `to`.
+[[gnu::cold]] inline void put_over(cpu_ceilings& to, const cpu_ceilings& from) {
+  if (is_rate(from.clock_hz)) to.clock_hz = from.clock_hz;
+  for (const arithmetic_ceiling& a : from.arithmetic) {
+    arithmetic_ceiling& entry = entry_of(to, a.type);
+    put_rate_over(entry.operations, a.operations);
+    entry.instructions = a.instructions;
+  }
+  for (const memory_ceiling& m : from.memory) {
+    memory_ceiling& entry = entry_of(to, m.level);
+    if (m.bytes != 0) entry.bytes = m.bytes;
+    put_rate_over(entry.read, m.read);
+    put_rate_over(entry.triad, m.triad);
+  }
+}
+[[gnu::cold]] inline void put_over(gpu_ceilings& to, const gpu_ceilings& from) {
+  for (const gpu_arithmetic_ceiling& a : from.arithmetic) {
+    if (!is_rate(a.operations)) continue;
+    bool is_known = false;
+    for (gpu_arithmetic_ceiling& old : to.arithmetic) {
+      if (old.type != a.type || old.on != a.on || (a.sums != dtype::unknown && a.sums != old.sums))
+        continue;
+      if (old.operations > 0) old.sparse_operations *= a.operations / old.operations;
+      old.operations = a.operations;
+      old.clock_hz = a.clock_hz;
+      old.source = a.source;
+      is_known = true;
+    }
+    if (!is_known) to.arithmetic.push_back(a);
+  }
+  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes;
+  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes;
+  if (is_rate(from.shared_bytes)) to.shared_bytes = from.shared_bytes;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/written_ceilings.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A byte is a unit of its own: an operator's bytes are no operations.
+enum class ceiling_unit : std::uint8_t { operations, bytes_per_s, hertz, bytes };
+
+/// Reads a text line by line. A line that is wrong is told and changes nothing.
+class ceilings_reader {
+ public:
+  [[gnu::cold]] written_ceilings run(std::string_view text) {
+    while (!text.empty()) {
+      ++number_;
+      const std::string_view line = text.substr(0, text.find('\n'));
+      text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
+      read_line(trimmed(line));
+    }
+    if (more_mistakes_ > 0)
+      out_.mistakes.push_back("more mistakes: " + std::to_string(more_mistakes_));
+    return std::move(out_);
+  }
+
+ private:
+  [[gnu::cold]] static std::string_view trimmed(std::string_view text) noexcept {
+    constexpr const char* spaces = " \t\r";
+    const std::size_t first = text.find_first_not_of(spaces);
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(spaces) - first + 1);
+  }
+  /// No number and no unit has a #; a name may have one.
+  [[gnu::cold]] static std::string_view without_comment(std::string_view value) noexcept {
+    return value.substr(0, value.find('#'));
+  }
+
+  [[gnu::cold]] void read_line(std::string_view line) {
+    if (line.empty() || line[0] == '#') return;
+    const std::size_t equals = line.find('=');
+    key_ = trimmed(line.substr(0, equals));
+    value_ = equals == line.npos ? std::string_view{} : trimmed(line.substr(equals + 1));
+    if (equals == line.npos || key_.empty() || value_.empty())
+      return complain("is no line of the form key = value");
+    if (read_text()) return;
+    value_ = trimmed(without_comment(value_));
+    if (!read_number() && !read_rates()) complain_of_key();
+  }
+
+  // ---- the kinds of lines: false where the key is none of this kind
+
+  [[gnu::cold]] bool read_text() {
+    cpu_ceilings& cpu = out_.value.cpu;
+    if (key_ == "machine") out_.machine = value_;
+    else if (key_ == "date") out_.date = value_;
+    else if (key_ == "processor") cpu.model = value_;
+    else if (key_ == "note") cpu.notes.emplace_back(value_);
+    else if (key_ == "gpu") out_.value.gpus.emplace_back().device = value_;
+    else if (const dtype type = type_before(".instructions"); type != dtype::unknown)
+      entry_of(cpu, type).instructions = value_;
+    else return false;
+    return true;
+  }
+
+  [[gnu::cold]] bool read_number() {
+    cpu_ceilings& cpu = out_.value.cpu;
+    if (key_ == "threads") {
+      const char* const end = value_.data() + value_.size();
+      std::uint32_t threads = 0;
+      const auto [stop, error] = std::from_chars(value_.data(), end, threads);
+      if (error != std::errc{} || stop != end || threads == 0 || threads > 65'536)
+        complain("is no number of threads");
+      else cpu.threads = threads;
+    } else if (key_ == "clock") {
+      read_one(ceiling_unit::hertz, cpu.clock_hz);
+    } else if (const char* const level = level_before(".size"); level != nullptr) {
+      double bytes = 0;
+      read_one(ceiling_unit::bytes, bytes);
+      if (bytes > 0 && bytes < 1e15) entry_of(cpu, level).bytes = static_cast<std::uint64_t>(bytes);
+    } else {
+      return read_gpu_number();
+    }
+    return true;
+  }
+
+  /// "gpu.memory", "gpu.f32", "gpu.f16.tensor", "gpu.f16.tensor.f32".
+  [[gnu::cold]] bool read_gpu_number() {
+    constexpr std::string_view prefix = "gpu.";
+    if (key_.substr(0, prefix.size()) != prefix) return false;
+    std::string_view name = key_.substr(prefix.size());
+    gpu_arithmetic_ceiling found;
+    found.on = arithmetic_unit::cuda_core;
+    found.source = "by hand";
+    const std::size_t tensor = name.find(".tensor");
+    if (tensor != name.npos) {
+      found.on = arithmetic_unit::tensor_core;
+      std::string_view sums = name.substr(tensor + 7);
+      name = name.substr(0, tensor);
+      if (!sums.empty()) {
+        found.sums = sums[0] == '.' ? type_of(sums.substr(1)) : dtype::unknown;
+        if (found.sums == dtype::unknown) return false;
+      }
+    }
+    found.type = type_of(name);
+    const bool is_memory =
+        tensor == name.npos && (name == "memory" || name == "l2" || name == "shared");
+    if (found.type == dtype::unknown && !is_memory) return false;
+    if (out_.value.gpus.empty()) {
+      complain("stands before a line that names the device: gpu = NAME");
+      return true;
+    }
+    gpu_ceilings& gpu = out_.value.gpus.back();
+    if (!is_memory) {
+      read_one(ceiling_unit::operations, found.operations);
+      if (found.operations > 0) gpu.arithmetic.push_back(found);
+    } else {
+      read_one(ceiling_unit::bytes_per_s, name == "memory" ? gpu.memory_bytes
+                                          : name == "l2"   ? gpu.l2_bytes
+                                                           : gpu.shared_bytes);
+    }
+    return true;
+  }
+
+  [[gnu::cold]] bool read_rates() {
+    cpu_ceilings& cpu = out_.value.cpu;
+    rate_ceiling rate;
+    if (const dtype type = type_of(key_); type != dtype::unknown) {
+      if (read_pair(ceiling_unit::operations, rate)) entry_of(cpu, type).operations = rate;
+      return true;
+    }
+    constexpr std::string_view of_reads = ".read", of_triads = ".triad";
+    for (const std::string_view suffix : {std::string_view{}, of_reads, of_triads}) {
+      const char* const level = level_before(suffix);
+      if (level == nullptr) continue;
+      if (!read_pair(ceiling_unit::bytes_per_s, rate)) return true;
+      memory_ceiling& entry = entry_of(cpu, level);
+      if (suffix != of_triads) entry.read = rate;
+      if (suffix != of_reads) entry.triad = rate;
+      return true;
+    }
+    return false;
+  }
+
+  // ---- words
+
+  [[gnu::cold]] static dtype type_of(std::string_view name) noexcept {
+    for (auto i = static_cast<int>(dtype::c128); i > 0; --i)
+      if (name == dtype_name(static_cast<dtype>(i))) return static_cast<dtype>(i);
+    return dtype::unknown;
+  }
+  /// What the key is where it ends so.
+  [[gnu::cold]] std::string_view key_before(std::string_view suffix) const noexcept {
+    return key_.size() > suffix.size() && key_.substr(key_.size() - suffix.size()) == suffix
+               ? key_.substr(0, key_.size() - suffix.size())
+               : std::string_view{};
+  }
+  [[gnu::cold]] dtype type_before(std::string_view suffix) const noexcept {
+    return type_of(key_before(suffix));
+  }
+  /// Null where the key names no level of memory.
+  [[gnu::cold]] const char* level_before(std::string_view suffix) const noexcept {
+    const std::string_view name = key_before(suffix);
+    for (const char* const level : memory_levels)
+      if (name == level) return level;
+    return nullptr;
+  }
+
+  // ---- numbers
+
+  /// Takes the next word off the value.
+  [[gnu::cold]] static std::string_view take_word(std::string_view& text) noexcept {
+    const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+    text = trimmed(text.substr(word.size()));
+    return word;
+  }
+  /// The factor that a unit stands for; 0 where it is none of this kind.
+  [[gnu::cold]] static double factor_of(std::string_view unit, ceiling_unit kind) noexcept {
+    if (unit.empty()) return 1;
+    constexpr std::string_view prefixes = "kMGTPE";
+    const std::size_t at = prefixes.find(unit[0] == 'K' ? 'k' : unit[0]);
+    const bool is_binary = kind == ceiling_unit::bytes;
+    double factor = 1;
+    if (at != prefixes.npos) {
+      unit.remove_prefix(1);
+      if (is_binary && !unit.empty() && unit[0] == 'i') unit.remove_prefix(1);
+      else if (is_binary) return 0;
+      for (std::size_t i = 0; i <= at; ++i) factor *= is_binary ? 1024 : 1000;
+    }
+    const bool is_right = kind == ceiling_unit::operations    ? unit == "FLOP/s" || unit == "OP/s"
+                          : kind == ceiling_unit::bytes_per_s ? unit == "B/s"
+                          : kind == ceiling_unit::hertz       ? unit == "Hz"
+                                                              : unit == "B";
+    return is_right ? factor : 0;
+  }
+  /// False, and told, where the word is no number that a machine can reach.
+  [[gnu::cold]] bool to_number(std::string_view word, double& number) {
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, number);
+    if (error == std::errc{} && stop == end && is_rate(number)) return true;
+    number = 0;
+    return complain("is no number above 0, and below 10^24, with its unit behind it"), false;
+  }
+  [[gnu::cold]] bool to_factor(std::string_view unit, ceiling_unit kind, double& factor) {
+    factor = factor_of(unit, kind);
+    if (factor > 0) return true;
+    static constexpr const char* wanted[] = {"GFLOP/s or GOP/s", "GB/s", "GHz", "KiB or MiB"};
+    return complain(std::string{"has another unit than "} + wanted[static_cast<int>(kind)]), false;
+  }
+
+  [[gnu::cold]] void read_one(ceiling_unit kind, double& into) {
+    std::string_view rest = value_;
+    double number = 0, factor = 0;
+    if (!to_number(take_word(rest), number) || !to_factor(rest, kind, factor)) return;
+    if (is_rate(number * factor)) into = number * factor;
+    else complain("is more than any machine reaches");
+  }
+  /// Of one thread and of all; - where one is not known, >= before both where they are reached at
+  /// least.
+  [[gnu::cold]] bool read_pair(ceiling_unit kind, rate_ceiling& into) {
+    std::string_view rest = value_;
+    into = {};
+    if (rest.substr(0, 2) == ">=") {
+      into.is_lower_bound = true;
+      rest = trimmed(rest.substr(2));
+    }
+    double factor = 0;
+    for (double* const number : {&into.one_thread, &into.all_threads}) {
+      const std::string_view word = take_word(rest);
+      const bool is_there = !word.empty() && (word[0] < 'A' || word[0] > 'Z');
+      if (!is_there)
+        return complain(
+                   "has one number; give two, of one thread and of all, and - for one that "
+                   "is not known"),
+               false;
+      if (word != "-" && !to_number(word, *number)) return false;
+    }
+    if (!to_factor(rest, kind, factor)) return false;
+    into.one_thread *= factor;
+    into.all_threads *= factor;
+    if (into.one_thread < 1e24 && into.all_threads < 1e24) return true;
+    return complain("is more than any machine reaches"), false;
+  }
+
+  // ---- mistakes
+
+  [[gnu::cold]] void complain(const std::string& what) {
+    if (out_.mistakes.size() == most_mistakes_told) {
+      ++more_mistakes_;
+      return;
+    }
+    std::string line = "line " + std::to_string(number_) + ": \"" + printable(key_, 40);
+    if (!value_.empty()) line.append(" = ").append(printable(value_, 60));
+    out_.mistakes.push_back(line + "\" " + what);
+  }
+  [[gnu::cold]] void complain_of_key() {
+    complain(
+        "is unknown; valid: processor, threads, clock, a type such as f32 or int8, L1 to L4 and "
+        "DRAM (.read, .triad, .size), gpu, gpu.f32, gpu.f16.tensor, gpu.memory, gpu.l2, "
+        "gpu.shared");
+  }
+  static constexpr std::size_t most_mistakes_told = 9;
+
+  written_ceilings out_;
+  std::string_view key_, value_;
+  std::size_t number_ = 0;
+  std::size_t more_mistakes_ = 0;
+};
+
+[[gnu::cold]] inline written_ceilings read_ceilings(std::string_view text) {
+  return ceilings_reader{}.run(text);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/ceilings_text.hpp>
+
+// <kprof/model/projection.hpp>
+#ifndef KPROF_MODEL_PROJECTION_HPP
+#define KPROF_MODEL_PROJECTION_HPP
+
+// What a run's calls would take on another machine if each kept its share of the roof. Included by
+// summary.hpp. Pure.
 
 // <kprof/model/device_sums.hpp>
 #ifndef KPROF_MODEL_DEVICE_SUMS_HPP
@@ -6737,19 +8078,23 @@ enum class absence : std::uint8_t {
   several_kernels,  ///< a formula's value is shared by several kernels
   zero_bytes,       ///< a division by the bytes of calls that move none
   merged,           ///< kprof had no memory to keep the calls' parameters
-  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,     ///< bytes() is not declared
-  no_type,      ///< the operator does not say the type that it computes with
-  no_ceiling,   ///< the highest rate of the machine is not known
-  impossible,   ///< a rate is above all that the machine can reach
-  no_flops,     ///< flops() is not declared
-  no_operator,  ///< there is no operator whose formula would say
+  invalid,   ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,  ///< bytes() is not declared
+  no_type,   ///< the operator does not say the type that it computes with
+  no_other_machine,  ///< nobody asked for another machine
+  other_ceiling,     ///< the highest rate of that other machine is not known
+  no_ceiling,        ///< the highest rate of the machine is not known
+  impossible,        ///< a rate is above all that the machine can reach
+  no_flops,          ///< flops() is not declared
+  no_tile,           ///< the kernel's name has no tile, or its operator is no product of matrices
+  no_operator,       ///< there is no operator whose formula would say
 };
 
 /// A number, or why there is none.
 struct figure {
   double value = 0;
   absence why = absence::none;
+  bool at_most = false;  ///< the number is this or less
   constexpr bool known() const noexcept { return why == absence::none; }
 };
 
@@ -6771,6 +8116,7 @@ inline const char* explain(absence why) noexcept {
     case absence::lost: return "launches could not be noted, for want of memory";
     case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_tile: return "no tile in the kernel's name, or no product of matrices";
     case absence::no_operator: return "outside any operator";
     case absence::too_short: return "no call was long enough for its CPU time to be known";
     case absence::no_cpu_time: return "the system does not tell the CPU time of threads";
@@ -6781,6 +8127,8 @@ inline const char* explain(absence why) noexcept {
     case absence::no_bytes: return "no bytes() declared";
     case absence::no_flops: return "no flops() declared";
     case absence::no_type: return "the operator does not say what type it computes with";
+    case absence::no_other_machine: return "no other machine was named (machine=)";
+    case absence::other_ceiling: return "the other machine's highest rate for it is not known";
     case absence::no_ceiling: return "this machine's highest rate is not known";
     case absence::impossible: return "faster than this machine can be";
     case absence::none: break;
@@ -6931,6 +8279,11 @@ inline std::uint64_t timed_calls(const scope_node& n) noexcept {
 /// The durations of those calls, summed.
 inline double calls_ns(const scope_node& n) noexcept {
   return not_negative(is_part(n) ? n.shared.wall_ns : n.total_ns);
+}
+/// The same with calls of the node that overlap counted once, as far as that is known.
+inline double elapsed_ns(const scope_node& n) noexcept {
+  const double ns = is_part(n) ? n.shared.elapsed_ns : -1;
+  return ns >= 0 && ns < calls_ns(n) ? ns : calls_ns(n);
 }
 /// Whether the node's open scopes stand for open calls, and not for further parts of them.
 inline bool opens_calls(const scope_node& n) noexcept { return !is_part(n) || n.shared.part == 0; }
@@ -7297,83 +8650,18 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/device_sums.hpp>
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
+// <kprof/model/operator_row.hpp>
+#ifndef KPROF_MODEL_OPERATOR_ROW_HPP
+#define KPROF_MODEL_OPERATOR_ROW_HPP
 
-KPROF_DETAIL_BEGIN
+// A row of the operator table. Included by summary.hpp and row_sum.hpp. Pure.
 
-/// Copies of one kind between the same kinds of memory, or memsets, of one device.
-struct copy_row {
-  device_task task = device_task::copy;  ///< copy or set
-  copy_direction direction = copy_direction::unknown;
-  memory_place from = memory_place::unknown;
-  memory_place to = memory_place::unknown;
-  bool merged = false;  ///< of differing kinds, kept together for want of memory
-  std::uint32_t device = 0;
-  std::uint64_t calls = 0;
-  std::uint64_t untimed = 0;  ///< of these, those without timing
-  std::uint64_t bytes = 0;
-  double total_ns = 0;   ///< summed: concurrent copies count each
-  double share = 0;      ///< of the time of all work of the devices; 0 to 1
-  figure bytes_per_s{};  ///< bytes over total_ns
-};
+// <kprof/model/row_values.hpp>
+#ifndef KPROF_MODEL_ROW_VALUES_HPP
+#define KPROF_MODEL_ROW_VALUES_HPP
 
-/// The copies and memsets for which keep(const device_work&) returns true, most time first.
-template <class Keep>
-std::vector<copy_row> copy_table(const profile& p, Keep keep) {
-  detail::key_numbers numbers(0);
-  std::vector<copy_row> table;
-  for (const device_work& w : p.device.work) {
-    if (w.task == device_task::kernel || !keep(w)) continue;
-    const bool copy = w.task == device_task::copy;
-    const auto [number, is_new] = numbers.of(
-        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
-          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
-          w.merged ? 1U : 0U}});
-    if (is_new)
-      table.push_back({.task = w.task,
-                       .direction = w.direction,
-                       .from = copy ? w.from : memory_place::unknown,
-                       .to = w.to,
-                       .merged = w.merged,
-                       .device = w.device});
-    copy_row& row = table[number];
-    row.calls += w.calls;
-    row.untimed += std::min(w.untimed, w.calls);
-    row.bytes += w.bytes;
-    row.total_ns += detail::not_negative(w.total_ns);
-  }
-  const double all = detail::all_device_work(p).ns;
-  for (copy_row& row : table) {
-    row.share = detail::share_of(row.total_ns, all);
-    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
-    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
-                                    absence::no_time);
-  }
-  detail::sort_table(table,
-                     [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
-  return table;
-}
-
-/// All copies and memsets.
-///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
-inline std::vector<copy_row> copy_table(const profile& p) {
-  return copy_table(p, [](const device_work&) { return true; });
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/copy_table.hpp>
-
-// <kprof/model/kernel_table.hpp>
-#ifndef KPROF_MODEL_KERNEL_TABLE_HPP
-#define KPROF_MODEL_KERNEL_TABLE_HPP
-
-// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
-// to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
-// profile::nodes and device_profile::work, sorting aside.
+// What the calls of a row have in common: for each key of a grouping a number by node, which makes
+// the rows, and a value of the row. Included by the tables. Pure.
 
 // <kprof/model/launch_places.hpp>
 #ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
@@ -7555,513 +8843,6 @@ class launch_places {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/launch_places.hpp>
-
-// <kprof/model/roofline.hpp>
-#ifndef KPROF_MODEL_ROOFLINE_HPP
-#define KPROF_MODEL_ROOFLINE_HPP
-
-// How long the work of a call takes at least on the machine of the profile: the roofline. Included
-// by the summaries. Pure. The least time is the larger of FLOPs / highest rate of their type and
-// bytes / bandwidth; where bytes run faster than memory can and fit a cache, the cache's bandwidth.
-
-// <kprof/model/ceiling_rates.hpp>
-#ifndef KPROF_MODEL_CEILING_RATES_HPP
-#define KPROF_MODEL_CEILING_RATES_HPP
-
-// Which of a machine's ceilings holds for threads and types. Included by roofline.hpp. Pure.
-
-#include <algorithm>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The highest rate of so many threads; 0: not known.
-inline double rate_of(const rate_ceiling& r, double threads, double all_threads) noexcept {
-  if (threads <= 1 || r.all_threads <= 0) return r.one_thread * std::max(1.0, threads);
-  if (threads >= all_threads) return std::max(r.all_threads, r.one_thread);
-  return std::max(r.one_thread, std::min(r.all_threads, threads * r.one_thread));
-}
-
-/// The type whose ceiling holds for a type: complex numbers are computed in their components.
-constexpr dtype computed_in(dtype type) noexcept {
-  switch (type) {
-    case dtype::c64: return dtype::f32;
-    case dtype::c128: return dtype::f64;
-    case dtype::uint8: return dtype::int8;
-    case dtype::uint4: return dtype::int4;
-    default: return type;
-  }
-}
-
-/// Whether any rate of the machine is known.
-inline bool has_ceilings(const machine_ceilings& m) noexcept {
-  const auto says = [](const gpu_ceilings& g) {
-    return !g.arithmetic.empty() || g.memory_bytes > 0;
-  };
-  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() ||
-         std::any_of(m.gpus.begin(), m.gpus.end(), says);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/ceiling_rates.hpp>
-
-// <kprof/model/tensor_core.hpp>
-#ifndef KPROF_MODEL_TENSOR_CORE_HPP
-#define KPROF_MODEL_TENSOR_CORE_HPP
-
-// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of
-// kernels. Pure.
-//
-// A name can say yes and never no. What is looked for are whole words, and where they come from:
-//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and
-//                                             CUTLASS: accumulator, M N K
-//   cutlass..._tensorop, ..._sptensorop       CUTLASS's opcode class; the other is "simt"
-//   OpClassTensorOp, MmaTensorOp...           the same as template arguments
-//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without
-//                                             tensor cores it is "ffma"
-//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of
-//                                             wgmma. "xmma" alone says nothing
-//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma,
-//                                             tcgen05 or mma
-//   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
-//   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
-
-#include <cstddef>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// "16x8x16", with something behind it or not.
-inline bool begins_with_shape(std::string_view word) noexcept {
-  for (int i = 0; i < 3; ++i) {
-    if (i > 0 && (word.empty() || word[0] != 'x')) return false;
-    if (i > 0) word.remove_prefix(1);
-    if (word.empty() || !is_digit(word[0])) return false;
-    while (!word.empty() && is_digit(word[0])) word.remove_prefix(1);
-  }
-  return true;
-}
-
-/// "s16816gemm": a letter for the type, the shape of an instruction, and the end or a letter.
-inline bool is_instruction(std::string_view word) noexcept {
-  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos)
-    return false;
-  std::size_t digits = 1;
-  while (digits < word.size() && is_digit(word[digits])) ++digits;
-  if (digits < word.size() && (word[digits] < 'a' || word[digits] > 'z')) return false;
-  for (const std::string_view shape :
-       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616",
-        "168128", "168256", "321616", "83216"})
-    if (word.substr(1, digits - 1) == shape) return true;
-  return false;
-}
-
-inline std::string lower(std::string_view word) {
-  std::string out{word};
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in
-/// it.
-class tensor_core_words {
- public:
-  bool found = false;
-
-  explicit tensor_core_words(std::string_view name) {
-    if (!name.starts_with("_Z")) {
-      read(name);
-      return;
-    }
-    bool within = false;  // a number that is no length: Li128E
-    for (std::size_t at = 2; at < name.size();) {
-      std::size_t number = 0;
-      if (const std::size_t end = reference_end(name, at, number); end != at) {
-        at = end;
-        continue;
-      }
-      const std::string_view part = within ? std::string_view{} : source_name(name, at);
-      if (!part.empty()) {
-        read(part);
-        continue;
-      }
-      within = is_digit(name[at]) || (name[at - 1] == 'L' && name[at] >= 'a' && name[at] <= 'z');
-      ++at;
-    }
-  }
-
- private:
-  void read(std::string_view text) {
-    std::string_view before;  // the word that "_" joins to this one
-    while (!text.empty()) {
-      std::size_t size = 0;
-      while (size < text.size() && is_word(text[size]) && text[size] != '_') ++size;
-      if (size > 0) look_at(text.substr(0, size), before);
-      before = size < text.size() && text[size] == '_' ? text.substr(0, size) : std::string_view{};
-      text.remove_prefix(size < text.size() ? size + 1 : size);
-    }
-  }
-
-  void look_at(std::string_view word, std::string_view before) {
-    const std::string plain = lower(word);
-    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma",
-                                    "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
-      found = found || plain == instruction;
-    cutlass_ = cutlass_ || plain.starts_with("cutlass");
-    xmma_ = xmma_ || plain == "xmma";
-    found = found || (cutlass_ && word.ends_with("tensorop")) ||
-            (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
-            word.starts_with("MmaTensorOp") || is_instruction(word) ||
-            (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
-            (xmma_ && word.starts_with("warpgroupsize")) ||
-            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) &&
-             begins_with_shape(word));
-  }
-
-  bool cutlass_ = false, xmma_ = false;
-};
-
-inline bool name_says_tensor_core(std::string_view name) { return tensor_core_words(name).found; }
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/tensor_core.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A rate above its ceiling by no more than this is at the ceiling: both are measured.
-inline constexpr double over_the_roof = 1.02;
-/// Above the roof of one thread by this, calls ran on several: no clock is so much faster than when
-/// it was measured.
-inline constexpr double surely_over = 1.1;
-
-/// What the ceilings say of one call.
-struct call_roof {
-  double compute_ns = 0;       ///< FLOPs over the highest rate of their type
-  double memory_ns = 0;        ///< bytes over the bandwidth of memory, or of a cache
-  bool cached = false;         ///< the bandwidth is that of a cache
-  bool is_impossible = false;  ///< calls took less than the least time
-  absence why = absence::none;
-
-  double ideal_ns() const noexcept { return std::max(compute_ns, memory_ns); }
-};
-
-/// Calls, summed.
-struct roof_sum {
-  double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
-  double known = 0;             // calls whose roof is known
-  absence why = absence::none;  // of the others
-
-  void add(const call_roof& roof, double calls) noexcept {
-    why = std::max(why, roof.why);
-    if (roof.why != absence::none) return;
-    known += calls;
-    compute_ns += calls * roof.compute_ns;
-    memory_ns += calls * roof.memory_ns;
-    if (roof.cached) cached_ns += calls * roof.memory_ns;
-    ideal_ns += calls * roof.ideal_ns();
-  }
-  void add(const roof_sum& more, double sign = 1) noexcept {
-    why = std::max(why, more.why);
-    known += sign * more.known;
-    compute_ns += sign * more.compute_ns;
-    memory_ns += sign * more.memory_ns;
-    cached_ns += sign * more.cached_ns;
-    ideal_ns += sign * more.ideal_ns;
-  }
-};
-
-/// The calls of a row: those that took no less time than they can, and those that are impossible,
-/// which say nothing of the others.
-struct row_roofs {
-  roof_sum possible, impossible;
-
-  void add(const call_roof& roof, double calls) noexcept {
-    (roof.is_impossible ? impossible : possible).add(roof, calls);
-  }
-  void add(const row_roofs& more, double sign = 1) noexcept {
-    possible.add(more.possible, sign);
-    impossible.add(more.impossible, sign);
-  }
-  /// What the row is judged by. In a row of several operators those count whose roof is known.
-  roof_sum of(std::uint64_t operators) const noexcept {
-    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
-    out.why = std::max(possible.why, impossible.why);
-    if (operators > 1 && out.known > 0) out.why = absence::none;
-    return out;
-  }
-};
-
-/// A level of memory: how much it holds and how fast it is.
-struct memory_level {
-  double bytes = 0;  // of a cache; 0 of memory
-  double rate = 0;
-};
-
-/// The roof of each call of a profile.
-class roofline {
- public:
-  [[gnu::cold]] roofline(const profile& p, const device_sums& device)
-      : p_(p), device_(&device), cpu_(p.machine.cpu), roofs_(p.nodes.size()) {
-    all_threads_ = std::max(1.0, static_cast<double>(cpu_.threads));
-    if (!device.own.empty()) find_devices();
-    // What a call of an operator shows, that it runs on several threads, holds for all its calls.
-    text_numbers names;
-    std::vector<bool> on_all_threads;
-    std::vector<std::uint32_t> name_of(p.nodes.size(), scope_node::none);
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const scope_node& n = p.nodes[i];
-      if (n.merged) roofs_[i].why = absence::merged;
-      if (n.kind != scope_kind::op || n.merged) continue;
-      name_of[i] = names.of(n.name);
-      on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
-      if (is_on_device(i)) continue;
-      if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n) &&
-          !surely_exceeds(of_cpu(n, all_threads_), n))
-        on_all_threads[name_of[i]] = true;
-    }
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const scope_node& n = p.nodes[i];
-      if (name_of[i] == scope_node::none) continue;
-      if (is_on_device(i)) {
-        roofs_[i] = of_device(i);
-        continue;
-      }
-      const double threads = is_part(n)                   ? n.shared.parts
-                             : on_all_threads[name_of[i]] ? all_threads_
-                                                          : 1;
-      roofs_[i] = of_cpu(n, threads);
-      if (on_all_threads[name_of[i]] && !is_part(n)) several_threads.push_back(n.name);
-    }
-    std::sort(several_threads.begin(), several_threads.end());
-    several_threads.erase(std::unique(several_threads.begin(), several_threads.end()),
-                          several_threads.end());
-    device_ = nullptr;
-  }
-
-  const call_roof& of(std::size_t node) const noexcept { return roofs_[node]; }
-
-  /// Operators that run on more threads than the one that called them: they are faster than one
-  /// thread can be.
-  std::vector<std::string_view> several_threads;
-
- private:
-  bool is_on_device(std::size_t node) const noexcept {
-    return !device_->whole.empty() &&
-           (device_->whole[node].runs() > 0 || device_->whole[node].unrecorded > 0);
-  }
-
-  static absence formulas_of(const scope_node& n) noexcept {
-    if (!n.work.valid) return absence::invalid;
-    if (!n.work.has_flops) return n.work.has_bytes ? absence::none : absence::no_flops;
-    return absence::none;
-  }
-  static double bytes_of(const scope_node& n) noexcept {
-    return static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written);
-  }
-  /// What a cache has to hold at least: a call may write where it read.
-  static double footprint_of(const scope_node& n) noexcept {
-    return static_cast<double>(std::max(n.work.bytes_read, n.work.bytes_written));
-  }
-
-  /// What the ceilings of a machine say of a type.
-  struct flop_rates {
-    double of_type = 0;  // 0: not known
-    double slowest = 0;  // of any type: nothing takes longer
-    bool may_be_faster = false;
-  };
-
-  call_roof made_of(const scope_node& n, const flop_rates& rates, double mean_ns,
-                    const std::vector<memory_level>& levels) const {
-    call_roof roof;
-    roof.why = formulas_of(n);
-    if (roof.why != absence::none) return roof;
-    if (n.work.has_flops && n.work.flops > 0) {
-      if (!(rates.of_type > 0))
-        roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
-      else roof.compute_ns = static_cast<double>(n.work.flops) / rates.of_type * 1e9;
-    }
-    if (n.work.has_bytes && bytes_of(n) > 0) {
-      const double memory = levels.empty() ? 0 : levels.back().rate;
-      if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
-      else roof.memory_ns = bytes_of(n) / memory * 1e9;
-      if (roof.memory_ns > mean_ns) use_cache(n, levels, roof);
-    }
-    roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
-    // Whatever the type, the bytes take longer than the arithmetic, or are too many themselves.
-    if (roof.why == absence::no_type &&
-        (roof.is_impossible ||
-         (rates.slowest > 0 &&
-          static_cast<double>(n.work.flops) / rates.slowest * 1e9 <= roof.memory_ns)))
-      roof.why = absence::none;
-    // What is above a rate that the machine exceeds is nothing odd.
-    if (roof.is_impossible && rates.may_be_faster) roof.why = absence::no_ceiling;
-    return roof;
-  }
-
-  /// Faster than memory: from the smallest cache that holds it, if one does. Levels come from the
-  /// first cache to memory.
-  static void use_cache(const scope_node& n, const std::vector<memory_level>& levels,
-                        call_roof& roof) {
-    for (const memory_level& level : levels) {
-      if (!(level.bytes >= footprint_of(n))) continue;
-      roof.cached = true;
-      if (level.rate > 0) roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / level.rate * 1e9);
-      else roof.why = std::max(roof.why, absence::no_ceiling);
-      return;
-    }
-  }
-
-  // ---- the host
-
-  call_roof of_cpu(const scope_node& n, double threads) const {
-    flop_rates rates;
-    double as_f32 = 0;
-    for (const arithmetic_ceiling& a : cpu_.arithmetic) {
-      const double rate = rate_of(a.operations, threads, all_threads_);
-      if (rate > 0) rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, rate) : rate;
-      if (a.type == dtype::f32) as_f32 = rate;
-      if (a.type != computed_in(n.work.type)) continue;
-      rates.of_type = rate;
-      rates.may_be_faster = a.operations.is_lower_bound;
-    }
-    // Some processors are slower with numbers of 16 bits: they may be widened.
-    if (rates.of_type > 0 && (n.work.type == dtype::f16 || n.work.type == dtype::bf16))
-      rates.of_type = std::max(rates.of_type, as_f32);
-    std::vector<memory_level> levels;
-    for (const memory_ceiling& m : cpu_.memory) {
-      levels.push_back({static_cast<double>(m.bytes) * threads,
-                        std::max(rate_of(m.read, threads, all_threads_),
-                                 rate_of(m.triad, threads, all_threads_))});
-      rates.may_be_faster = rates.may_be_faster || m.read.is_lower_bound || m.triad.is_lower_bound;
-    }
-    const auto calls = static_cast<double>(std::max<std::uint64_t>(1, timed_calls(n)));
-    return made_of(n, rates, calls_ns(n) / calls, levels);
-  }
-
-  /// Whether the calls were faster than the roof by far.
-  static bool surely_exceeds(const call_roof& roof, const scope_node& n) noexcept {
-    return roof.why == absence::none && calls_ns(n) > 0 &&
-           roof.ideal_ns() * static_cast<double>(timed_calls(n)) > surely_over * calls_ns(n);
-  }
-
-  // ---- devices
-
-  struct device_of_node {
-    std::uint32_t device = scope_node::none;
-    bool several = false, tensor_cores = false;
-  };
-
-  void find_devices() {
-    std::vector<bool> tensor_cores;
-    for (const std::string& kernel : p_.device.kernels)
-      tensor_cores.push_back(name_says_tensor_core(kernel_name(kernel)));
-    devices_.resize(p_.nodes.size());
-    for (const device_work& w : p_.device.work) {
-      const std::uint32_t node = scope_of(p_, w);
-      if (node == scope_node::none || w.task != device_task::kernel) continue;
-      join(devices_[node],
-           {w.device, false, w.kernel < tensor_cores.size() && tensor_cores[w.kernel]});
-    }
-    for (std::size_t i = devices_.size(); i-- > 0;)
-      if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none)
-        join(devices_[parent], devices_[i]);
-  }
-  void join(device_of_node& a, const device_of_node& b) const noexcept {
-    if (b.device == scope_node::none) return;
-    a.several = a.several || b.several || (a.device != scope_node::none && a.device != b.device);
-    a.device = b.device;
-    a.tensor_cores = a.tensor_cores || b.tensor_cores;
-  }
-
-  /// The highest rate of a type on a unit, whatever the products are added into.
-  static double highest(const gpu_ceilings& gpu, dtype type, arithmetic_unit on) noexcept {
-    double rate = 0;
-    for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
-      if (a.type == type && a.on == on) rate = std::max(rate, a.operations);
-    return rate;
-  }
-  /// Where neither the operator nor a kernel's name says the unit, the faster one; but f32 is
-  /// computed on tensor cores, as tf32, only where a program allows it.
-  static double flop_rate(const gpu_ceilings& gpu, const scope_node& n, bool named) noexcept {
-    const dtype type = computed_in(n.work.type);
-    const double cuda = highest(gpu, type, arithmetic_unit::cuda_core),
-                 tensor = highest(gpu, type == dtype::f32 ? dtype::tf32 : type,
-                                  arithmetic_unit::tensor_core);
-    if (n.work.on == arithmetic_unit::cuda_core) return cuda;
-    if (n.work.on == arithmetic_unit::tensor_core || named) return tensor;
-    return type == dtype::f32 ? cuda : std::max(cuda, tensor);
-  }
-
-  call_roof of_device(std::size_t node) const {
-    const scope_node& n = p_.nodes[node];
-    const device_of_node& on = devices_[node];
-    call_roof unknown;
-    unknown.why = absence::no_ceiling;
-    std::size_t which = 0;
-    while (which < p_.device.devices.size() && p_.device.devices[which].id != on.device) ++which;
-    if (on.several || which >= p_.machine.gpus.size() || which >= p_.device.devices.size())
-      return unknown;
-    const gpu_ceilings& gpu = p_.machine.gpus[which];
-    std::vector<memory_level> levels;
-    if (p_.device.devices[which].l2_bytes > 0)
-      levels.push_back({static_cast<double>(p_.device.devices[which].l2_bytes), gpu.l2_bytes});
-    levels.push_back({0, gpu.memory_bytes});
-    const double calls = std::max(1.0, static_cast<double>(executions(n)));
-    const double mean_ns = device_->whole[node].ns / calls;
-    flop_rates rates;
-    for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
-      if (a.operations > 0)
-        rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, a.operations) : a.operations;
-    rates.of_type = flop_rate(gpu, n, on.tensor_cores);
-    // Faster than CUDA cores: on tensor cores, as tf32.
-    if (n.work.on == arithmetic_unit::unknown && n.work.type == dtype::f32 && mean_ns > 0 &&
-        static_cast<double>(n.work.flops) > over_the_roof * rates.of_type * mean_ns * 1e-9)
-      rates.of_type =
-          std::max(rates.of_type, highest(gpu, dtype::tf32, arithmetic_unit::tensor_core));
-    return made_of(n, rates, mean_ns, levels);
-  }
-
-  const profile& p_;
-  const device_sums* device_;  // while the roofs are made, then null
-  const cpu_ceilings& cpu_;
-  double all_threads_ = 1;
-  std::vector<device_of_node> devices_;
-  std::vector<call_roof> roofs_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/roofline.hpp>
-
-// <kprof/model/row_keys.hpp>
-#ifndef KPROF_MODEL_ROW_KEYS_HPP
-#define KPROF_MODEL_ROW_KEYS_HPP
-
-// Keys of rows that are the same in every run of the program, so that a row can be named and found
-// again. They are made of names, typed values and places in the source, and of no address, number
-// or order of a run. Included by the summaries. Pure.
-
-// <kprof/model/row_values.hpp>
-#ifndef KPROF_MODEL_ROW_VALUES_HPP
-#define KPROF_MODEL_ROW_VALUES_HPP
-
-// What the calls of a row have in common: for each key of a grouping a number by node, which makes
-// the rows, and a value of the row. Included by the tables. Pure.
 
 #include <algorithm>
 #include <cstddef>
@@ -8340,6 +9121,1358 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_values.hpp>
 
+// <kprof/model/verdict.hpp>
+#ifndef KPROF_MODEL_VERDICT_HPP
+#define KPROF_MODEL_VERDICT_HPP
+
+// How near the work of a row is to the roof of the machine, and what holds it back. Included by
+// operator_row.hpp and by the tables of kernels and regions. Pure. The limits are those of Nsight
+// Compute: 80 % is near a roof, 60 % far.
+
+// <kprof/model/bound.hpp>
+#ifndef KPROF_MODEL_BOUND_HPP
+#define KPROF_MODEL_BOUND_HPP
+
+// What holds the work of a row back. Included by the summaries and by the outputs. Pure.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// What holds the work of a row back, by its times and formulas alone. "Near" is 80 % of the roof,
+/// "far" below 60 %: the limits of Nsight Compute.
+enum class bound_by : std::uint8_t {
+  unknown,     ///< no formula, no ceiling, or no time
+  compute,     ///< arithmetic: near that roof, or nearer to it than to that of memory
+  memory,      ///< the bandwidth of memory, the same
+  cache,       ///< faster than memory: its data stay in a cache
+  balanced,    ///< as near to the roof of arithmetic as to that of memory, and to neither very near
+  latency,     ///< far from both roofs
+  launch,      ///< far from both, and too short to be anything but set-up
+  small_grid,  ///< far from both, since its blocks do not fill the device
+  impossible,  ///< above every roof: a formula or a ceiling is wrong, or work was skipped
+};
+
+/// As tables print it.
+constexpr const char* bound_name(bound_by bound) noexcept {
+  switch (bound) {
+    case bound_by::compute: return "compute";
+    case bound_by::memory: return "memory";
+    case bound_by::cache: return "cache";
+    case bound_by::balanced: return "balanced";
+    case bound_by::latency: return "latency";
+    case bound_by::launch: return "launch";
+    case bound_by::small_grid: return "small grid";
+    case bound_by::impossible: return "impossible";
+    case bound_by::unknown: break;
+  }
+  return "n/a";
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/bound.hpp>
+
+// <kprof/model/roofline.hpp>
+#ifndef KPROF_MODEL_ROOFLINE_HPP
+#define KPROF_MODEL_ROOFLINE_HPP
+
+// How long the work of each call takes at least on the machine of the profile: the roofline.
+// Included by the summaries. Pure. roof_of_call.hpp says how; here is found which of the machine's
+// threads or devices a call ran on.
+
+// <kprof/model/roof_of_call.hpp>
+#ifndef KPROF_MODEL_ROOF_OF_CALL_HPP
+#define KPROF_MODEL_ROOF_OF_CALL_HPP
+
+// The least time that a call takes on a machine, by its formulas: the larger of FLOPs / highest
+// rate of their type and bytes / bandwidth; where bytes run faster than memory can and fit a cache,
+// the cache's bandwidth. Included by roofline.hpp and projection.hpp. Pure.
+
+// <kprof/model/ceiling_rates.hpp>
+#ifndef KPROF_MODEL_CEILING_RATES_HPP
+#define KPROF_MODEL_CEILING_RATES_HPP
+
+// Which of a machine's ceilings holds for threads and types. Included by roofline.hpp. Pure.
+
+#include <algorithm>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Why no ceilings are known where somebody wanted it so.
+inline constexpr std::string_view ceilings_turned_off = "they are turned off (ceilings=off)";
+
+/// The highest rate of so many threads; 0: not known.
+inline double rate_of(const rate_ceiling& r, double threads, double all_threads) noexcept {
+  if (threads <= 1 || r.all_threads <= 0) return r.one_thread * std::max(1.0, threads);
+  if (threads >= all_threads) return std::max(r.all_threads, r.one_thread);
+  return std::max(r.one_thread, std::min(r.all_threads, threads * r.one_thread));
+}
+
+/// The type whose ceiling holds for a type: complex numbers are computed in their components.
+constexpr dtype computed_in(dtype type) noexcept {
+  switch (type) {
+    case dtype::c64: return dtype::f32;
+    case dtype::c128: return dtype::f64;
+    case dtype::uint8: return dtype::int8;
+    case dtype::uint4: return dtype::int4;
+    default: return type;
+  }
+}
+
+/// Whether any rate of the machine is known.
+inline bool has_ceilings(const machine_ceilings& m) noexcept {
+  const auto says = [](const gpu_ceilings& g) {
+    return !g.arithmetic.empty() || g.memory_bytes > 0;
+  };
+  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() ||
+         std::any_of(m.gpus.begin(), m.gpus.end(), says);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/ceiling_rates.hpp>
+
+// <kprof/model/roof_sum.hpp>
+#ifndef KPROF_MODEL_ROOF_SUM_HPP
+#define KPROF_MODEL_ROOF_SUM_HPP
+
+// What the ceilings of a machine say of a call, and their sums over calls. Included by
+// roofline.hpp. Pure.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A rate above its ceiling by no more than this is at the ceiling: both are measured.
+inline constexpr double over_the_roof = 1.02;
+/// Above the roof of one thread by this, calls ran on several: no clock is so much faster than when
+/// it was measured.
+inline constexpr double surely_over = 1.1;
+
+/// What the ceilings say of one call.
+struct call_roof {
+  double compute_ns = 0;    ///< FLOPs over the highest rate of their type
+  double memory_ns = 0;     ///< bytes over the bandwidth of memory, or of a cache
+  bool cached = false;      ///< faster than memory: the bandwidth is that of a cache
+  bool from_cache = false;  ///< the same, or half of the calls were
+  /// The ceiling that bounds it was disturbed when it was measured: the least time may be less.
+  bool at_most = false;
+  bool is_impossible = false;  ///< calls took less than the least time
+  absence why = absence::none;
+  double threads = 1;           ///< of the host that it ran on; 0: it ran on a device
+  dtype type = dtype::unknown;  ///< that it computed with; tf32 where f32 ran on tensor cores
+  bool tensor_cores = false;    ///< of a device, by the operator, a kernel's name or the time
+
+  double ideal_ns() const noexcept { return std::max(compute_ns, memory_ns); }
+};
+
+/// Calls, summed.
+struct roof_sum {
+  double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
+  double at_most_ns = 0;        // of ideal_ns
+  double known = 0;             // calls whose roof is known
+  absence why = absence::none;  // of the others
+
+  void add(const call_roof& roof, double calls) noexcept {
+    why = std::max(why, roof.why);
+    if (roof.why != absence::none) return;
+    known += calls;
+    compute_ns += calls * roof.compute_ns;
+    memory_ns += calls * roof.memory_ns;
+    if (roof.cached) cached_ns += calls * roof.memory_ns;
+    ideal_ns += calls * roof.ideal_ns();
+    if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
+  }
+  void add(const roof_sum& more, double sign = 1) noexcept {
+    why = std::max(why, more.why);
+    known += sign * more.known;
+    compute_ns += sign * more.compute_ns;
+    memory_ns += sign * more.memory_ns;
+    cached_ns += sign * more.cached_ns;
+    ideal_ns += sign * more.ideal_ns;
+    at_most_ns += sign * more.at_most_ns;
+  }
+};
+
+/// The calls of a row: those that took no less time than they can, and those that are impossible,
+/// which say nothing of the others.
+struct row_roofs {
+  roof_sum possible, impossible;
+
+  void add(const call_roof& roof, double calls) noexcept {
+    (roof.is_impossible ? impossible : possible).add(roof, calls);
+  }
+  void add(const row_roofs& more, double sign = 1) noexcept {
+    possible.add(more.possible, sign);
+    impossible.add(more.impossible, sign);
+  }
+  /// What the row is judged by. In a row of several operators those count whose roof is known.
+  roof_sum of(std::uint64_t operators) const noexcept {
+    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
+    out.why = std::max(possible.why, impossible.why);
+    if (operators > 1 && out.known > 0) out.why = absence::none;
+    return out;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/roof_sum.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A level of memory: how much it holds and how fast it is.
+struct memory_level {
+  double bytes = 0;  // of a cache; 0 of memory
+  double rate = 0;
+  bool may_be_faster = false;
+};
+
+/// What the ceilings of a machine say of a type.
+struct flop_rates {
+  double of_type = 0;  // 0: not known
+  double slowest = 0;  // of any type: nothing takes longer
+  bool may_be_faster = false;
+};
+
+inline absence formulas_of(const scope_node& n) noexcept {
+  if (!n.work.valid) return absence::invalid;
+  if (!n.work.has_flops) return n.work.has_bytes ? absence::none : absence::no_flops;
+  return absence::none;
+}
+inline double bytes_of(const scope_node& n) noexcept {
+  return static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written);
+}
+/// What a cache has to hold at least: a call may write where it read.
+inline double footprint_of(const scope_node& n) noexcept {
+  return static_cast<double>(std::max(n.work.bytes_read, n.work.bytes_written));
+}
+
+/// How long the calls of a node took.
+struct call_durations {
+  double mean_ns = 0;
+  double usual_ns = 0;  // half of them took no longer
+};
+
+/// Faster than memory: from the smallest cache that holds it, if one does. Levels come from the
+/// first cache to memory.
+[[gnu::cold]] inline void use_cache(const scope_node& n, const std::vector<memory_level>& levels,
+                                    bool needs_cache, call_roof& roof) {
+  for (const memory_level& level : levels) {
+    if (!(level.bytes >= footprint_of(n))) continue;
+    if (!(level.rate > 0) && !needs_cache) return;
+    roof.from_cache = true;
+    roof.at_most = level.may_be_faster;
+    if (level.rate > 0) roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / level.rate * 1e9);
+    else roof.why = std::max(roof.why, absence::no_ceiling);
+    return;
+  }
+}
+
+/// A rate that was disturbed when it was measured, and that the calls exceed, is at least theirs.
+[[gnu::cold]] inline void stay_within(double mean_ns, double& least_ns) noexcept {
+  if (mean_ns > 0) least_ns = std::min(least_ns, mean_ns);
+}
+
+[[gnu::cold]] inline call_roof roof_of(const scope_node& n, const flop_rates& rates,
+                                       const call_durations& took,
+                                       const std::vector<memory_level>& levels) {
+  call_roof roof;
+  roof.type = n.work.type;
+  roof.why = formulas_of(n);
+  if (roof.why != absence::none) return roof;
+  if (n.work.has_flops && n.work.flops > 0) {
+    if (!(rates.of_type > 0))
+      roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
+    else roof.compute_ns = static_cast<double>(n.work.flops) / rates.of_type * 1e9;
+  }
+  if (n.work.has_bytes && bytes_of(n) > 0) {
+    const double memory = levels.empty() ? 0 : levels.back().rate;
+    if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
+    else roof.memory_ns = bytes_of(n) / memory * 1e9;
+    roof.at_most = !levels.empty() && levels.back().may_be_faster;
+    // Where half of the calls were faster than memory, a cache holds the data of all.
+    const bool is_faster = roof.memory_ns > took.mean_ns;
+    if (is_faster || roof.memory_ns > over_the_roof * took.usual_ns)
+      use_cache(n, levels, is_faster, roof);
+    roof.cached = roof.from_cache && is_faster;
+    if (roof.at_most) stay_within(took.mean_ns, roof.memory_ns);
+  }
+  const double mean_ns = took.mean_ns;
+  if (rates.may_be_faster) stay_within(mean_ns, roof.compute_ns);
+  if (roof.compute_ns > roof.memory_ns) roof.at_most = rates.may_be_faster;
+  roof.is_impossible = mean_ns > 0 && roof.ideal_ns() > over_the_roof * mean_ns;
+  // Whatever the type, the bytes take longer than the arithmetic, or are too many themselves.
+  if (roof.why == absence::no_type &&
+      (roof.is_impossible ||
+       (rates.slowest > 0 &&
+        static_cast<double>(n.work.flops) / rates.slowest * 1e9 <= roof.memory_ns)))
+    roof.why = absence::none;
+  return roof;
+}
+
+/// On so many threads of a machine's processors.
+[[gnu::cold]] inline call_roof roof_on_cpu(const scope_node& n, const cpu_ceilings& cpu,
+                                           double threads, const call_durations& took) {
+  const double all_threads = std::max(1.0, static_cast<double>(cpu.threads));
+  flop_rates rates;
+  double as_f32 = 0;
+  bool f32_may_be_faster = false;
+  for (const arithmetic_ceiling& a : cpu.arithmetic) {
+    const double rate = rate_of(a.operations, threads, all_threads);
+    if (rate > 0) rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, rate) : rate;
+    if (a.type == dtype::f32) as_f32 = rate, f32_may_be_faster = a.operations.is_lower_bound;
+    if (a.type != computed_in(n.work.type)) continue;
+    rates.of_type = rate;
+    rates.may_be_faster = a.operations.is_lower_bound;
+  }
+  // Some processors are slower with numbers of 16 bits: they may be widened.
+  if (rates.of_type > 0 && (n.work.type == dtype::f16 || n.work.type == dtype::bf16))
+    if (as_f32 > rates.of_type) rates.of_type = as_f32, rates.may_be_faster = f32_may_be_faster;
+  std::vector<memory_level> levels;
+  for (const memory_ceiling& m : cpu.memory) {
+    levels.push_back(
+        {static_cast<double>(m.bytes) * threads,
+         std::max(rate_of(m.read, threads, all_threads), rate_of(m.triad, threads, all_threads)),
+         m.read.is_lower_bound || m.triad.is_lower_bound});
+  }
+  call_roof roof = roof_of(n, rates, took, levels);
+  roof.threads = threads;
+  return roof;
+}
+
+/// The highest rate of a type on a unit, whatever the products are added into.
+inline double highest_rate(const gpu_ceilings& gpu, dtype type, arithmetic_unit on) noexcept {
+  double rate = 0;
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+    if (a.type == type && a.on == on) rate = std::max(rate, a.operations);
+  return rate;
+}
+
+/// On a device with so large an L2 cache, on tensor cores if a kernel's name says so. Where neither
+/// that nor the operator says the unit, on the faster one; but f32 is computed on tensor cores, as
+/// tf32, only where a program allows it.
+[[gnu::cold]] inline call_roof roof_on_gpu(const scope_node& n, const gpu_ceilings& gpu,
+                                           std::uint64_t l2_bytes, bool tensor_cores,
+                                           double mean_ns) {
+  std::vector<memory_level> levels;
+  if (l2_bytes > 0) levels.push_back({static_cast<double>(l2_bytes), gpu.l2_bytes, false});
+  levels.push_back({0, gpu.memory_bytes, false});
+  flop_rates rates;
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+    if (a.operations > 0)
+      rates.slowest = rates.slowest > 0 ? std::min(rates.slowest, a.operations) : a.operations;
+  const bool is_f32 = computed_in(n.work.type) == dtype::f32;
+  const dtype type = computed_in(n.work.type), on_tensor_cores = is_f32 ? dtype::tf32 : type;
+  const double cuda = highest_rate(gpu, type, arithmetic_unit::cuda_core),
+               tensor = highest_rate(gpu, on_tensor_cores, arithmetic_unit::tensor_core);
+  const auto is_on = [&](arithmetic_unit unit) { return n.work.on == unit; };
+  bool by_tensor_cores =
+      is_on(arithmetic_unit::tensor_core) || (is_on(arithmetic_unit::unknown) && tensor_cores);
+  // Faster than CUDA cores: on tensor cores, as tf32.
+  if (is_on(arithmetic_unit::unknown) && n.work.type == dtype::f32 && mean_ns > 0 &&
+      tensor > cuda && static_cast<double>(n.work.flops) > over_the_roof * cuda * mean_ns * 1e-9)
+    by_tensor_cores = true;
+  rates.of_type = by_tensor_cores                               ? tensor
+                  : is_on(arithmetic_unit::cuda_core) || is_f32 ? cuda
+                                                                : std::max(cuda, tensor);
+  call_roof roof = roof_of(n, rates, {mean_ns, mean_ns}, levels);
+  roof.threads = 0;
+  roof.tensor_cores = by_tensor_cores;
+  if (by_tensor_cores && n.work.type == dtype::f32) roof.type = dtype::tf32;
+  return roof;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/roof_of_call.hpp>
+
+// <kprof/model/tensor_core.hpp>
+#ifndef KPROF_MODEL_TENSOR_CORE_HPP
+#define KPROF_MODEL_TENSOR_CORE_HPP
+
+// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of
+// kernels. Pure.
+//
+// A name can say yes and never no. What is looked for are whole words, and where they come from:
+//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and
+//                                             CUTLASS: accumulator, M N K
+//   cutlass..._tensorop, ..._sptensorop       CUTLASS's opcode class; the other is "simt"
+//   OpClassTensorOp, MmaTensorOp...           the same as template arguments
+//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without
+//                                             tensor cores it is "ffma"
+//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of
+//                                             wgmma. "xmma" alone says nothing
+//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma,
+//                                             tcgen05 or mma
+//   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
+//   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "16x8x16", with something behind it or not.
+inline bool begins_with_shape(std::string_view word) noexcept {
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0 && (word.empty() || word[0] != 'x')) return false;
+    if (i > 0) word.remove_prefix(1);
+    if (word.empty() || !is_digit(word[0])) return false;
+    while (!word.empty() && is_digit(word[0])) word.remove_prefix(1);
+  }
+  return true;
+}
+
+/// "s16816gemm": a letter for the type, the shape of an instruction, and the end or a letter.
+inline bool is_instruction(std::string_view word) noexcept {
+  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos)
+    return false;
+  std::size_t digits = 1;
+  while (digits < word.size() && is_digit(word[digits])) ++digits;
+  if (digits < word.size() && (word[digits] < 'a' || word[digits] > 'z')) return false;
+  for (const std::string_view shape :
+       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616",
+        "168128", "168256", "321616", "83216"})
+    if (word.substr(1, digits - 1) == shape) return true;
+  return false;
+}
+
+inline std::string lower(std::string_view word) {
+  std::string out{word};
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in
+/// it.
+class tensor_core_words {
+ public:
+  bool found = false;
+
+  explicit tensor_core_words(std::string_view name) {
+    if (!name.starts_with("_Z")) {
+      read(name);
+      return;
+    }
+    bool within = false;  // a number that is no length: Li128E
+    for (std::size_t at = 2; at < name.size();) {
+      std::size_t number = 0;
+      if (const std::size_t end = reference_end(name, at, number); end != at) {
+        at = end;
+        continue;
+      }
+      const std::string_view part = within ? std::string_view{} : source_name(name, at);
+      if (!part.empty()) {
+        read(part);
+        continue;
+      }
+      within = is_digit(name[at]) || (name[at - 1] == 'L' && name[at] >= 'a' && name[at] <= 'z');
+      ++at;
+    }
+  }
+
+ private:
+  void read(std::string_view text) {
+    std::string_view before;  // the word that "_" joins to this one
+    while (!text.empty()) {
+      std::size_t size = 0;
+      while (size < text.size() && is_word(text[size]) && text[size] != '_') ++size;
+      if (size > 0) look_at(text.substr(0, size), before);
+      before = size < text.size() && text[size] == '_' ? text.substr(0, size) : std::string_view{};
+      text.remove_prefix(size < text.size() ? size + 1 : size);
+    }
+  }
+
+  void look_at(std::string_view word, std::string_view before) {
+    const std::string plain = lower(word);
+    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma",
+                                    "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
+      found = found || plain == instruction;
+    cutlass_ = cutlass_ || plain.starts_with("cutlass");
+    xmma_ = xmma_ || plain == "xmma";
+    found = found || (cutlass_ && word.ends_with("tensorop")) ||
+            (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
+            word.starts_with("MmaTensorOp") || is_instruction(word) ||
+            (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
+            (xmma_ && word.starts_with("warpgroupsize")) ||
+            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) &&
+             begins_with_shape(word));
+  }
+
+  bool cutlass_ = false, xmma_ = false;
+};
+
+inline bool name_says_tensor_core(std::string_view name) { return tensor_core_words(name).found; }
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tensor_core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// An operator that runs on several threads and does not say on how many.
+struct unsaid_threads {
+  std::string_view op;
+  double time_ns = 0, ideal_on_one_ns = 0, ideal_on_all_ns = 0;
+};
+
+/// The roof of each call of a profile.
+class roofline {
+ public:
+  [[gnu::cold]] roofline(const profile& p, const device_sums& device)
+      : p_(p), device_(&device), cpu_(p.machine.cpu), roofs_(p.nodes.size()) {
+    all_threads_ = std::max(1.0, static_cast<double>(cpu_.threads));
+    if (!device.own.empty()) find_devices();
+    // What a call of an operator shows, that it runs on several threads, holds for all its calls.
+    text_numbers names;
+    std::vector<bool> on_all_threads;
+    std::vector<std::uint32_t> name_of(p.nodes.size(), scope_node::none);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (n.merged) roofs_[i].why = absence::merged;
+      if (n.kind != scope_kind::op || n.merged) continue;
+      name_of[i] = names.of(n.name);
+      on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
+      if (is_on_device(i) || n.work.threads > 0) continue;
+      if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n) &&
+          !surely_exceeds(of_cpu(n, all_threads_), n))
+        on_all_threads[name_of[i]] = true;
+    }
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (name_of[i] == scope_node::none) continue;
+      if (is_on_device(i)) {
+        roofs_[i] = of_device(i);
+        continue;
+      }
+      const bool guessed = on_all_threads[name_of[i]] && !is_part(n) && n.work.threads == 0;
+      roofs_[i] = of_cpu(n, guessed ? all_threads_ : threads_of(n));
+      if (!guessed) continue;
+      const call_roof one = of_cpu(n, 1);
+      const auto found = std::find_if(several_threads.begin(), several_threads.end(),
+                                      [&](const unsaid_threads& u) { return u.op == n.name; });
+      unsaid_threads& said =
+          found != several_threads.end() ? *found : several_threads.emplace_back();
+      said.op = n.name;
+      if (one.why != absence::none || roofs_[i].why != absence::none) continue;
+      const auto calls = static_cast<double>(timed_calls(n));
+      said.time_ns += calls_ns(n);
+      said.ideal_on_one_ns += one.ideal_ns() * calls;
+      said.ideal_on_all_ns += roofs_[i].ideal_ns() * calls;
+    }
+    device_ = nullptr;
+  }
+
+  const call_roof& of(std::size_t node) const noexcept { return roofs_[node]; }
+
+  /// Operators that run on more threads than the one that called them, as they are faster than one
+  /// thread can be, and do not say on how many. Their roof is that of all threads.
+  std::vector<unsaid_threads> several_threads;
+
+ private:
+  /// One thread, unless parts or the operator say how many.
+  double threads_of(const scope_node& n) const noexcept {
+    if (n.work.threads > 0) return std::min<double>(n.work.threads, all_threads_);
+    return is_part(n) ? n.shared.parts : 1;
+  }
+
+  bool is_on_device(std::size_t node) const noexcept {
+    return !device_->whole.empty() &&
+           (device_->whole[node].runs() > 0 || device_->whole[node].unrecorded > 0);
+  }
+
+  // ---- the host
+
+  call_roof of_cpu(const scope_node& n, double threads) const {
+    const auto calls = static_cast<double>(std::max<std::uint64_t>(1, timed_calls(n)));
+    const histogram& durations = is_part(n) ? n.shared.durations : n.durations;
+    const double mean_ns = calls_ns(n) / calls,
+                 median_ns = durations.quantile(0.5) * p_.clock.ns_per_tick;
+    return roof_on_cpu(n, cpu_, threads,
+                       {mean_ns, median_ns > 0 ? std::min(mean_ns, median_ns) : mean_ns});
+  }
+
+  /// Whether the calls were faster than the roof by far.
+  static bool surely_exceeds(const call_roof& roof, const scope_node& n) noexcept {
+    return roof.why == absence::none && calls_ns(n) > 0 &&
+           roof.ideal_ns() * static_cast<double>(timed_calls(n)) > surely_over * calls_ns(n);
+  }
+
+  // ---- devices
+
+  struct device_of_node {
+    std::uint32_t device = scope_node::none;
+    bool several = false, tensor_cores = false;
+  };
+
+  void find_devices() {
+    std::vector<bool> tensor_cores;
+    for (const std::string& kernel : p_.device.kernels)
+      tensor_cores.push_back(name_says_tensor_core(kernel_name(kernel)));
+    devices_.resize(p_.nodes.size());
+    for (const device_work& w : p_.device.work) {
+      const std::uint32_t node = scope_of(p_, w);
+      if (node == scope_node::none || w.task != device_task::kernel) continue;
+      join(devices_[node],
+           {w.device, false, w.kernel < tensor_cores.size() && tensor_cores[w.kernel]});
+    }
+    for (std::size_t i = devices_.size(); i-- > 0;)
+      if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none)
+        join(devices_[parent], devices_[i]);
+  }
+  void join(device_of_node& a, const device_of_node& b) const noexcept {
+    if (b.device == scope_node::none) return;
+    a.several = a.several || b.several || (a.device != scope_node::none && a.device != b.device);
+    a.device = b.device;
+    a.tensor_cores = a.tensor_cores || b.tensor_cores;
+  }
+
+  call_roof of_device(std::size_t node) const {
+    const scope_node& n = p_.nodes[node];
+    const device_of_node& on = devices_[node];
+    call_roof unknown;
+    unknown.why = absence::no_ceiling;
+    unknown.threads = 0;
+    std::size_t which = 0;
+    while (which < p_.device.devices.size() && p_.device.devices[which].id != on.device) ++which;
+    if (on.several || which >= p_.machine.gpus.size() || which >= p_.device.devices.size())
+      return unknown;
+    const double calls = std::max(1.0, static_cast<double>(executions(n)));
+    return roof_on_gpu(n, p_.machine.gpus[which], p_.device.devices[which].l2_bytes,
+                       on.tensor_cores, device_->whole[node].ns / calls);
+  }
+
+  const profile& p_;
+  const device_sums* device_;  // while the roofs are made, then null
+  const cpu_ceilings& cpu_;
+  double all_threads_ = 1;
+  std::vector<device_of_node> devices_;
+  std::vector<call_roof> roofs_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/roofline.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+KPROF_DETAIL_BEGIN
+
+/// The work of a row held against the ceilings of its machine.
+struct roof_verdict {
+  /// The least time that the work takes over the time that it took, from 0 to 1; above 1 only where
+  /// `bound` is impossible. At most that where a ceiling was disturbed when it was measured; then
+  /// lost_ns is at least what it says, and `bound` is known far below the roof alone.
+  figure roof{0, absence::no_ceiling};
+  figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
+  figure lost_ns{0, absence::no_ceiling};   ///< the time above it
+  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+};
+
+namespace detail {
+
+/// What a verdict rests on beside the roofs.
+struct verdict_facts {
+  double time_ns = 0;
+  absence timed = absence::none;  // why that is not known
+  // The host's calls take less than ten empty scopes, or kernels less than 5 us.
+  bool is_short = false;
+  bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
+};
+
+inline constexpr double near_roof = 0.8;
+
+[[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
+  constexpr double far_below = 0.6, apart = 0.1;
+  roof_verdict out;
+  const absence why =
+      std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
+  out.roof = out.ideal_ns = out.lost_ns = {0, why};
+  if (why != absence::none) return out;
+  const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;
+  if (!std::isfinite(c) || !std::isfinite(m)) {
+    out.roof = out.ideal_ns = out.lost_ns = {0, absence::invalid};
+    return out;
+  }
+  out.roof = {roofs.ideal_ns / row.time_ns};
+  out.roof.at_most = roofs.at_most_ns > 0.01 * roofs.ideal_ns;
+  out.ideal_ns = {roofs.ideal_ns};
+  if (out.roof.value > over_the_roof) {
+    out.bound = bound_by::impossible;
+    out.lost_ns = {0, absence::impossible};
+    return out;
+  }
+  out.roof.value = std::min(out.roof.value, 1.0);
+  out.ideal_ns.value = std::min(out.ideal_ns.value, row.time_ns);
+  out.lost_ns = {row.time_ns - out.ideal_ns.value};
+  // A ceiling that may be higher says no more than that the row is far below it.
+  if (out.roof.at_most && out.roof.value >= far_below) return out;
+  const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
+  if (of_cache) out.bound = bound_by::cache;
+  else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
+  else if (out.roof.value < far_below)
+    out.bound = row.is_short      ? bound_by::launch
+                : row.small_grids ? bound_by::small_grid
+                                  : bound_by::latency;
+  else if (std::fabs(c - m) >= apart) out.bound = c > m ? bound_by::compute : bound_by::memory;
+  else out.bound = bound_by::balanced;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/verdict.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// The calls of one operator, of one set of parameters, ... as `grouping` says.
+///
+/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
+/// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
+/// counts once. In a row of several operators an outer call without a formula covers no formula,
+/// and calls that have none are left out of `flops` and `bytes` as long as others have one:
+/// `calls_without_flops` says how many.
+///
+/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
+/// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
+/// path was handed to other threads: what their regions took is in it. By thread, such time belongs
+/// to no row.
+///
+/// Work on the device counts in the same way, and by thread to the thread that launched it. Times
+/// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
+/// work on the device, in the row or in operators nested in it, rates are what these calls'
+/// formulas say over `device_total_ns`, and not known while records of that work are missing; else
+/// they are over `total_ns`.
+struct operator_row {
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
+  std::string name;             ///< of the operator; empty where there are several
+  std::uint64_t operators = 1;  ///< different names of operators in this row
+  /// What the calls have in common: for each key of the grouping its value.
+  std::vector<group_value> values;
+  /// Of fields that are folded and, in a row of one operator with several sets of parameters, of
+  /// each number that differs: the values that it has in them.
+  std::vector<field_range> ranges;
+  /// Their text, without folded fields; empty where the calls differ in it.
+  std::string parameters;
+  /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
+  /// typed values.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;       ///< sets of parameters in this row
+  bool merged = false;              ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
+  bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
+  std::string file;      ///< call site, if there is one and only one
+  std::uint32_t line = 0;
+  bool several_sites = false;
+  /// Index in profile::threads; none where several threads ran it.
+  std::uint32_t thread = scope_node::none;
+  dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
+  bool several_types = false;
+  pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
+  bool several_passes = false;
+
+  std::uint64_t calls = 0;  ///< finished
+  /// Of these, calls that captured their work into a CUDA graph and did none.
+  std::uint64_t captured = 0;
+  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  /// Of the calls and the regions in them, up to the operators nested in them.
+  double self_ns = 0;
+  double total_ns = 0;
+  double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
+  /// Of total_ns, or of the parts of shared calls, the calls whose CPU time is known.
+  double measured_ns = 0;
+  double off_cpu_ns = 0;   ///< of that, the time on no CPU, at least
+  double denormal_ns = 0;  ///< of that, calls that computed with denormal numbers
+  std::uint64_t measured_calls = 0, denormal_calls = 0;  ///< in measured_ns, in denormal_ns
+  /// off_cpu_ns of all calls, less that of the operators inside them; and less where a path was
+  /// handed to other threads, since it waits for these.
+  double off_cpu_self_ns = 0;
+  /// Of self_ns, in calls of the device's libraries that may block.
+  double waited_ns = 0;
+  figure cpu;  ///< 1 - off_cpu_ns / measured_ns: the share of the time on a CPU, at most
+  /// Of a call's duration; median and p99 within 0.8 %.
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
+  figure first_ns;      ///< of the call that ended first, in all threads
+  figure flops, bytes;  ///< of the calls in total_ns, summed
+  /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
+  std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
+  figure flops_per_call, bytes_per_call;  ///< their means
+  figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
+  figure flops_per_byte;                  ///< arithmetic intensity
+
+  /// Of calls that several threads share: parts of a call, the mean; the longest part over the mean
+  /// part; and the time that threads lost, parts times duration less the time in the parts.
+  figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
+      waiting_ns{0, absence::not_shared};
+  /// The durations of such calls added up, less the time that they took in the run: how much of it
+  /// other calls of the row ran too, since threads did not wait for each other. `total_ns` and
+  /// `waiting_ns` count such time once.
+  double overlap_ns = 0;
+
+  bool on_device = false;  ///< launched work, or operators nested in it did
+  /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
+  std::uint64_t kernels = 0;
+  std::uint64_t copies = 0;    ///< copies and memsets, the same
+  double device_ns = 0;        ///< of both, the run times; concurrent runs count each
+  double device_total_ns = 0;  ///< that with nested operators
+  double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
+  /// Mean time from the launch of the row's own work to its start on the device.
+  figure gap_ns{0, absence::no_launch};
+
+  /// How near it is to the roof that profile::machine gives, over the time that its rates are
+  /// over. Calls without formulas or ceilings are left out in a row of several operators, as long
+  /// as others have them.
+  roof_verdict verdict;
+  /// What the calls would take on another machine at the same share of the roof, and of how much of
+  /// their time that is said.
+  figure projected_ns{0, absence::no_other_machine};
+  double projected_of_ns = 0;
+};
+
+namespace detail {
+
+/// Whether calls that threads share ran at once for a part of their time that counts.
+inline bool has_overlap(const operator_row& row) noexcept {
+  return row.overlap_ns > 0.05 * row.total_ns;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/operator_row.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+/// A machine that rows are projected on: processors, a GPU, or both.
+struct other_machine {
+  std::string name;
+  cpu_ceilings cpu;            ///< no rates: only the GPU is known
+  gpu_ceilings gpu;            ///< no rates: only the processors are known
+  std::uint64_t l2_bytes = 0;  ///< of the GPU; 0: not known
+
+  bool has_cpu() const noexcept { return !cpu.arithmetic.empty() || !cpu.memory.empty(); }
+  bool has_gpu() const noexcept { return !gpu.arithmetic.empty() || gpu.memory_bytes > 0; }
+};
+
+namespace detail {
+
+/// Calls of a row, with their time here and there.
+struct projected_sum {
+  double of_ns = 0, ns = 0;
+  absence why = absence::none;  // of calls that are in neither
+
+  void add(double time_ns, const figure& factor) noexcept {
+    why = std::max(why, factor.why);
+    if (!factor.known()) return;
+    of_ns += time_ns;
+    ns += time_ns * factor.value;
+  }
+  /// A row of one operator is known as a whole; one of several as far as it is.
+  void finish(operator_row& row) const noexcept {
+    row.projected_of_ns = of_ns;
+    row.projected_ns = {ns, of_ns > 0 && row.operators > 1 ? absence::none
+                            : why != absence::none         ? why
+                            : of_ns > 0                    ? absence::none
+                                                           : absence::no_time};
+    if (row.operators == 1 && !row.verdict.roof.known())
+      row.projected_ns = {0, row.verdict.roof.why};
+  }
+};
+
+/// What a call of a node takes on another machine, over what it takes here.
+class projection {
+ public:
+  [[gnu::cold]] projection(const profile& p, const roofline& roofs, const other_machine& to)
+      : p_(p), roofs_(roofs), to_(to), moves_to_gpu_(!to.has_cpu() && !has_device_work(p)) {}
+
+  /// The ratio of the least times. What comes from a cache here does so there, where it fits one.
+  [[gnu::cold]] figure factor(std::size_t node) const {
+    const scope_node& n = p_.nodes[node];
+    const call_roof& here = roofs_.of(node);
+    if (here.why != absence::none) return {0, here.why};
+    if (here.is_impossible) return {0, absence::impossible};
+    // A cache is looked for where memory takes longer than the call.
+    const double call_ns = here.from_cache ? 0 : HUGE_VAL;
+    const bool on_device = here.threads <= 0;
+    call_roof there;
+    if (on_device || moves_to_gpu_) {
+      if (here.from_cache && to_.l2_bytes == 0) return {0, absence::other_ceiling};
+      there = roof_on_gpu(n, to_.gpu, to_.l2_bytes, here.tensor_cores, call_ns);
+    } else {
+      const double all = std::max(1.0, static_cast<double>(p_.machine.cpu.threads)),
+                   all_there = to_.cpu.threads > 0 ? to_.cpu.threads : all;
+      const bool on_all = here.threads > 1 && here.threads >= all;
+      there = roof_on_cpu(n, to_.cpu, on_all ? all_there : std::min(here.threads, all_there),
+                          {call_ns, call_ns});
+    }
+    if (there.why != absence::none) return {0, absence::other_ceiling};
+    return ratio({there.ideal_ns()}, here.ideal_ns(), absence::no_time);
+  }
+
+ private:
+  const profile& p_;
+  const roofline& roofs_;
+  const other_machine& to_;
+  bool moves_to_gpu_;  // all of the run was on the host, and the machine is a GPU
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/projection.hpp>
+
+// <kprof/write/small_file.hpp>
+#ifndef KPROF_WRITE_SMALL_FILE_HPP
+#define KPROF_WRITE_SMALL_FILE_HPP
+
+// Reads files that a person may have written, such as ceilings. Included by what takes them.
+
+// <kprof/write/descriptor.hpp>
+#ifndef KPROF_WRITE_DESCRIPTOR_HPP
+#define KPROF_WRITE_DESCRIPTOR_HPP
+
+// What descriptors lead to, and writing to them past interruptions and full pipes. Included by
+// whatever writes, which holds quiet_writes meanwhile.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a descriptor leads to: the same file, pipe or terminal has the same numbers.
+struct descriptor_target {
+  bool is_open = false;
+  dev_t device = 0;
+  ino_t file = 0;
+
+  friend bool operator==(const descriptor_target&, const descriptor_target&) = default;
+};
+[[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
+  struct stat there {};
+  if (fstat(descriptor, &there) != 0) return {};
+  return {true, there.st_dev, there.st_ino};
+}
+
+/// How long a write waits for a reader that takes nothing.
+inline constexpr int reader_patience_ms = 5000;
+
+inline std::int64_t monotonic_ms() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// Waits until the descriptor takes more, or has an error that the next write tells. False: it took
+/// nothing for so many milliseconds; below 0, it waits for ever.
+[[gnu::cold]] inline bool wait_for_room(int descriptor, int patience_ms) noexcept {
+  const std::int64_t end = monotonic_ms() + patience_ms;
+  for (std::int64_t left = patience_ms;;) {
+    pollfd waiting{descriptor, POLLOUT, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR && errno != EAGAIN) return true;
+    if (patience_ms < 0) continue;
+    left = end - monotonic_ms();
+    if (left <= 0) return false;
+  }
+}
+
+inline bool is_non_blocking(int descriptor) noexcept {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) != 0;
+}
+
+/// Writes from the front of `text`, and removes what was written. 0, or the number of the error:
+/// EAGAIN where a descriptor in non-blocking mode takes nothing for so many milliseconds. One in
+/// blocking mode waits as long as its reader does.
+[[gnu::cold]] inline int write_front(int descriptor, std::string_view& text,
+                                     int patience_ms = reader_patience_ms) noexcept {
+  std::int64_t last_progress = -1;  // unknown
+  while (!text.empty()) {
+    const ssize_t size = ::write(descriptor, text.data(), text.size());
+    if (size > 0) {
+      text.remove_prefix(static_cast<std::size_t>(size));
+      last_progress = -1;
+    } else if (size == 0) {
+      return EIO;
+    } else if (errno == EAGAIN) {
+      const std::int64_t now = monotonic_ms();
+      if (last_progress < 0) last_progress = now;
+      const std::int64_t left = last_progress + patience_ms - now;
+      if (left <= 0 || !wait_for_room(descriptor, static_cast<int>(left))) return EAGAIN;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+inline int write_all(int descriptor, std::string_view text,
+                     int patience_ms = reader_patience_ms) noexcept {
+  return write_front(descriptor, text, patience_ms);
+}
+
+/// Opens a file, past interruptions. It does not survive exec and becomes no controlling terminal.
+[[gnu::cold]] inline int open_file(const char* path, int flags, mode_t mode = 0666) noexcept {
+  for (;;) {
+    const int descriptor = ::open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+/// 0, or what the system says on closing that it could not write.
+inline int close_file(int descriptor) noexcept {
+  return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/descriptor.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A whole file of at most 64 KiB.
+struct small_file {
+  std::string text;
+  std::string error;  // why it was not read
+  bool is_missing = false;
+  std::int64_t age_s = 0;
+};
+[[gnu::cold]] inline small_file read_small_file(const std::string& path) {
+  small_file out;
+  constexpr std::size_t most = std::size_t{64} << 10U;
+  // A pipe without a writer would keep a plain open() for ever.
+  const int descriptor = open_file(path.c_str(), O_RDONLY | O_NONBLOCK);
+  struct stat there {};
+  if (descriptor < 0 || fstat(descriptor, &there) != 0) {
+    out.is_missing = errno == ENOENT || errno == ENOTDIR;
+    out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
+  } else if (!S_ISREG(there.st_mode)) {
+    out.error = "is no file";
+  } else if (static_cast<std::uint64_t>(there.st_size) > most) {
+    out.error = "is larger than 64 KiB";
+  } else {
+    out.age_s = std::int64_t{time(nullptr)} - there.st_mtime;
+    char block[4096];
+    for (ssize_t size = 1; size != 0 && out.text.size() <= most;) {
+      size = ::read(descriptor, block, sizeof block);
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
+      if (size <= 0) break;
+      out.text.append(block, static_cast<std::size_t>(size));
+    }
+  }
+  if (descriptor >= 0) close_file(descriptor);
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/small_file.hpp>
+
+// <kprof/write/write_error.hpp>
+#ifndef KPROF_WRITE_WRITE_ERROR_HPP
+#define KPROF_WRITE_WRITE_ERROR_HPP
+
+// What kprof says when it cannot write, and what to do about it. Included by whatever writes.
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline const char* remedy_for(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "no permission to write there: choose another path";
+    case EISDIR: return "it is a folder: add a file name";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return "no space left: free some, or choose another disk";
+    case EPIPE: return "its reader has ended: keep it running, or write to a file";
+    case ENXIO: return "nobody reads from it: start its reader first, or write to a file";
+    case EAGAIN: return "its reader took nothing for 5 s: keep it reading, or write to a file";
+    case EBADF: return "it is closed: write to a file, or report before it is closed";
+    case EMFILE:
+    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
+    default: return nullptr;
+  }
+}
+
+/// `where` is fit to print.
+[[gnu::cold]] inline status cannot_write(const std::string& where, int error) {
+  const char* remedy = remedy_for(error);
+  return {"cannot write to " + where + ": " +
+          (remedy != nullptr ? std::string{remedy}
+                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
+}
+
+/// A path for an error line.
+[[gnu::cold]] inline std::string quoted_path(const std::string& path) {
+  return '"' + printable(path, 300) + '"';
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/write_error.hpp>
+
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+[[gnu::cold]] inline void put_gpu(other_machine& to, const known_gpu& card) {
+  const device_info device = describe(card);
+  to.gpu = table_ceilings(device);
+  to.l2_bytes = device.l2_bytes;
+}
+
+/// Reads the machine of `machine=`; `complaints` gets what is wrong in a file.
+[[gnu::cold]] inline status read_machine(const std::string& wanted, other_machine& to,
+                                         std::vector<std::string>& complaints) {
+  if (const known_gpu* const card = find_known_gpu(wanted); card != nullptr) {
+    put_gpu(to, *card);
+    to.name = to.gpu.device;
+    return {};
+  }
+  const small_file file = read_small_file(wanted);
+  if (!file.error.empty() && wanted.find('/') != wanted.npos)
+    return {"machine=" + quoted_path(wanted) + ' ' + file.error +
+            "; name a file that `kprof ceilings --save FILE` has written, or a GPU such as H100"};
+  if (!file.error.empty()) {
+    const std::string alike = gpu_names_with(wanted);
+    return {"unknown machine \"" + printable(wanted, 100) + "\"; " +
+            (alike.empty() ? "choose from: " + gpu_names_with("") : "did you mean: " + alike) +
+            "; or name a file of ceilings"};
+  }
+  const written_ceilings given = read_ceilings(file.text);
+  for (const std::string& mistake : given.mistakes)
+    complaints.push_back("machine=" + quoted_path(wanted) + ' ' + mistake);
+  to.cpu = given.value.cpu;
+  for (const gpu_ceilings& gpu : given.value.gpus) {  // the first one
+    if (const known_gpu* const card = find_known_gpu(gpu.device); card != nullptr)
+      put_gpu(to, *card);
+    put_over(to.gpu, gpu);
+    if (to.gpu.device.empty()) to.gpu.device = gpu.device;
+    break;
+  }
+  to.name = !to.has_cpu()           ? to.gpu.device
+            : to.cpu.model.empty()  ? quoted_path(wanted)
+            : to.gpu.device.empty() ? to.cpu.model
+                                    : to.cpu.model + " and " + to.gpu.device;
+  if (!to.has_cpu() && !to.has_gpu())
+    return {"machine=" + quoted_path(wanted) + " has no ceilings; docs/ceilings.md shows a file"};
+  return {};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/other_machine.hpp>
+
+// <kprof/report/text/text_plan.hpp>
+#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+
+// The plan of a text report: its options, checked, and the sums that its sections share. Included
+// by the sections.
+
+// <kprof/model/advice/advise.hpp>
+#ifndef KPROF_MODEL_ADVICE_ADVISE_HPP
+#define KPROF_MODEL_ADVICE_ADVISE_HPP
+
+// Asks the rules of advice, and ranks what they say. Included by kprof/advice.hpp. Pure.
+
+// <kprof/model/advice/catalogue.hpp>
+#ifndef KPROF_MODEL_ADVICE_CATALOGUE_HPP
+#define KPROF_MODEL_ADVICE_CATALOGUE_HPP
+
+// The table of kprof's rules of advice. Their order decides which of several speaks about a cause:
+// what names the reason comes before what only names the loss. Included by advise.hpp.
+
+// <kprof/model/advice/copies.hpp>
+#ifndef KPROF_MODEL_ADVICE_COPIES_HPP
+#define KPROF_MODEL_ADVICE_COPIES_HPP
+
+// Rules of advice about copies and memsets. Included by catalogue.hpp. Pure.
+
+// <kprof/model/advice/facts.hpp>
+#ifndef KPROF_MODEL_ADVICE_FACTS_HPP
+#define KPROF_MODEL_ADVICE_FACTS_HPP
+
+// Makes what the rules of advice look at, and says where a row or a kernel is. Included by
+// advise.hpp. Pure; linear in the profile, sorting aside.
+
+// <kprof/model/advice/rule.hpp>
+#ifndef KPROF_MODEL_ADVICE_RULE_HPP
+#define KPROF_MODEL_ADVICE_RULE_HPP
+
+// What a piece of advice is, and a rule that gives it. Included by kprof/advice.hpp and by the
+// rules. Pure.
+
+// <kprof/model/copy_table.hpp>
+#ifndef KPROF_MODEL_COPY_TABLE_HPP
+#define KPROF_MODEL_COPY_TABLE_HPP
+
+// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
+// linear in device_profile::work.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Copies of one kind between the same kinds of memory, or memsets, of one device.
+struct copy_row {
+  device_task task = device_task::copy;  ///< copy or set
+  copy_direction direction = copy_direction::unknown;
+  memory_place from = memory_place::unknown;
+  memory_place to = memory_place::unknown;
+  bool merged = false;  ///< of differing kinds, kept together for want of memory
+  std::uint32_t device = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;  ///< of these, those without timing
+  std::uint64_t bytes = 0;
+  double total_ns = 0;   ///< summed: concurrent copies count each
+  double share = 0;      ///< of the time of all work of the devices; 0 to 1
+  figure bytes_per_s{};  ///< bytes over total_ns
+};
+
+/// The copies and memsets for which keep(const device_work&) returns true, most time first.
+template <class Keep>
+std::vector<copy_row> copy_table(const profile& p, Keep keep) {
+  detail::key_numbers numbers(0);
+  std::vector<copy_row> table;
+  for (const device_work& w : p.device.work) {
+    if (w.task == device_task::kernel || !keep(w)) continue;
+    const bool copy = w.task == device_task::copy;
+    const auto [number, is_new] = numbers.of(
+        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
+          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
+          w.merged ? 1U : 0U}});
+    if (is_new)
+      table.push_back({.task = w.task,
+                       .direction = w.direction,
+                       .from = copy ? w.from : memory_place::unknown,
+                       .to = w.to,
+                       .merged = w.merged,
+                       .device = w.device});
+    copy_row& row = table[number];
+    row.calls += w.calls;
+    row.untimed += std::min(w.untimed, w.calls);
+    row.bytes += w.bytes;
+    row.total_ns += detail::not_negative(w.total_ns);
+  }
+  const double all = detail::all_device_work(p).ns;
+  for (copy_row& row : table) {
+    row.share = detail::share_of(row.total_ns, all);
+    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
+    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
+                                    absence::no_time);
+  }
+  detail::sort_table(table,
+                     [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  return table;
+}
+
+/// All copies and memsets.
+///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
+inline std::vector<copy_row> copy_table(const profile& p) {
+  return copy_table(p, [](const device_work&) { return true; });
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/copy_table.hpp>
+
+// <kprof/model/kernel_table.hpp>
+#ifndef KPROF_MODEL_KERNEL_TABLE_HPP
+#define KPROF_MODEL_KERNEL_TABLE_HPP
+
+// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
+// to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
+// profile::nodes and device_profile::work, sorting aside.
+
+// <kprof/model/row_keys.hpp>
+#ifndef KPROF_MODEL_ROW_KEYS_HPP
+#define KPROF_MODEL_ROW_KEYS_HPP
+
+// Keys of rows that are the same in every run of the program, so that a row can be named and found
+// again. They are made of names, typed values and places in the source, and of no address, number
+// or order of a run. Included by the summaries. Pure.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8493,122 +10626,157 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_keys.hpp>
 
-// <kprof/model/verdict.hpp>
-#ifndef KPROF_MODEL_VERDICT_HPP
-#define KPROF_MODEL_VERDICT_HPP
+// <kprof/model/tiles.hpp>
+#ifndef KPROF_MODEL_TILES_HPP
+#define KPROF_MODEL_TILES_HPP
 
-// How near the work of a row is to the roof of the machine, and what holds it back. Included by
-// operator_row.hpp and by the tables of kernels and regions. Pure. The limits are those of Nsight
-// Compute: 80 % is near a roof, 60 % far.
-
-// <kprof/model/bound.hpp>
-#ifndef KPROF_MODEL_BOUND_HPP
-#define KPROF_MODEL_BOUND_HPP
-
-// What holds the work of a row back. Included by the summaries and by the outputs. Pure.
-
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-
-/// What holds the work of a row back, by its times and formulas alone. "Near" is 80 % of the roof,
-/// "far" below 60 %: the limits of Nsight Compute.
-enum class bound_by : std::uint8_t {
-  unknown,     ///< no formula, no ceiling, or no time
-  compute,     ///< arithmetic: near that roof, or nearer to it than to that of memory
-  memory,      ///< the bandwidth of memory, the same
-  cache,       ///< faster than memory: its data stay in a cache
-  balanced,    ///< as near to the roof of arithmetic as to that of memory, and to neither very near
-  latency,     ///< far from both roofs
-  launch,      ///< far from both, and too short to be anything but set-up
-  small_grid,  ///< far from both, since its blocks do not fill the device
-  impossible,  ///< above every roof: a formula or a ceiling is wrong, or work was skipped
-};
-
-/// As tables print it.
-constexpr const char* bound_name(bound_by bound) noexcept {
-  switch (bound) {
-    case bound_by::compute: return "compute";
-    case bound_by::memory: return "memory";
-    case bound_by::cache: return "cache";
-    case bound_by::balanced: return "balanced";
-    case bound_by::latency: return "latency";
-    case bound_by::launch: return "launch";
-    case bound_by::small_grid: return "small grid";
-    case bound_by::impossible: return "impossible";
-    case bound_by::unknown: break;
-  }
-  return "n/a";
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/bound.hpp>
+// The tiles that a product of matrices is computed in, as the names of NVIDIA's kernels say, and
+// how much of them is result. Included by kernel_table.hpp and by the rules of advice. Pure.
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 
-/// The work of a row held against the ceilings of its machine.
-struct roof_verdict {
-  /// The least time that the work takes over the time that it took, from 0 to 1; above 1 only where
-  /// `bound` is impossible.
-  figure roof{0, absence::no_ceiling};
-  figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
-  figure lost_ns{0, absence::no_ceiling};   ///< the time above it
-  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+/// The tiles that a product of matrices is computed in.
+struct kernel_tiles {
+  std::uint32_t rows = 0, columns = 0;  ///< of a tile
+  /// Of the tiles what is result, 0 to 1. The rest reaches over its edges, and is computed for
+  /// nothing.
+  figure share{0, absence::no_tile};
 };
 
 namespace detail {
 
-/// What a verdict rests on beside the roofs.
-struct verdict_facts {
-  double time_ns = 0;
-  absence timed = absence::none;  // why that is not known
-  // The host's calls take less than ten empty scopes, or kernels less than 5 us.
-  bool is_short = false;
-  bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
+/// The sizes of a product by their fields; of a convolution its channels.
+struct product_shape {
+  struct size {
+    const char* field = nullptr;  // null: there is none
+    std::int64_t value = 0;
+  };
+  size sizes[3];        // rows and columns of the result, length of the sums; else channels
+  bool matrix = false;  // all three are known
 };
 
-[[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
-  constexpr double near_roof = 0.8, far_below = 0.6, apart = 0.1;
-  roof_verdict out;
-  const absence why =
-      std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
-  out.roof = out.ideal_ns = out.lost_ns = {0, why};
-  if (why != absence::none) return out;
-  const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;
-  if (!std::isfinite(c) || !std::isfinite(m)) {
-    out.roof = out.ideal_ns = out.lost_ns = {0, absence::invalid};
-    return out;
+/// No sizes where the calls of a node are those of no such operator.
+[[gnu::cold]] inline product_shape shape_of(const profile& p, const scope_node& n) {
+  static constexpr const char* fields[][4] = {
+      // the last tells it from another operator
+      {"M", "N", "K", nullptr},
+      {"m", "n", "k", nullptr},
+      {"tokens", "out_features", "in_features", nullptr},
+      {"C", "K", nullptr, "R"},
+  };
+  const auto number = [&](const char* field) {
+    const parameter_value v = p.value(n, field);
+    const bool is_number =
+        v.kind == parameter_kind::signed_integer || v.kind == parameter_kind::unsigned_integer;
+    return is_number ? v.as_signed() : 0;
+  };
+  for (const auto& names : fields) {
+    product_shape shape;
+    bool all = names[3] == nullptr || number(names[3]) > 0;
+    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
+      shape.sizes[k] = {names[k], number(names[k])};
+      all = all && shape.sizes[k].value > 0;
+    }
+    if (!all) continue;
+    shape.matrix = names[2] != nullptr;
+    // The gradients multiply other sides of the same matrices.
+    if (names[0] == fields[2][0] && n.work.pass == pass_kind::dgrad)
+      std::swap(shape.sizes[1], shape.sizes[2]);
+    if (names[0] == fields[2][0] && n.work.pass == pass_kind::wgrad)
+      std::swap(shape.sizes[0], shape.sizes[2]);
+    return shape;
   }
-  out.roof = {roofs.ideal_ns / row.time_ns};
-  out.ideal_ns = {roofs.ideal_ns};
-  if (out.roof.value > over_the_roof) {
-    out.bound = bound_by::impossible;
-    out.lost_ns = {0, absence::impossible};
-    return out;
+  return {};
+}
+
+/// Rows and columns of a tile; 0 where they are not known.
+struct tile_size {
+  double rows = 0, columns = 0;
+};
+
+/// Reads "128x64" or "2x1x1" at `at`, which is then behind it: how many numbers, two or three.
+[[gnu::cold]] inline int read_extents(std::string_view name, std::size_t& at,
+                                      double (&out)[3]) noexcept {
+  const auto is_digit = [&](std::size_t i) {
+    return i < name.size() && name[i] >= '0' && name[i] <= '9';
+  };
+  for (int count = 0; count < 3; ++count) {
+    if (count > 0) {
+      if (at >= name.size() || name[at] != 'x' || !is_digit(at + 1)) return count;
+      ++at;
+    }
+    out[count] = 0;
+    for (; is_digit(at) && out[count] < 1e4; ++at) out[count] = out[count] * 10 + (name[at] - '0');
   }
-  out.roof.value = std::min(out.roof.value, 1.0);
-  out.ideal_ns.value = std::min(out.ideal_ns.value, row.time_ns);
-  out.lost_ns = {row.time_ns - out.ideal_ns.value};
-  const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
-  if (of_cache) out.bound = bound_by::cache;
-  else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
-  else if (out.roof.value < far_below)
-    out.bound = row.is_short      ? bound_by::launch
-                : row.small_grids ? bound_by::small_grid
-                                  : bound_by::latency;
-  else if (std::fabs(c - m) >= apart) out.bound = c > m ? bound_by::compute : bound_by::memory;
-  else out.bound = bound_by::balanced;
-  return out;
+  return 3;
+}
+
+/// The tile in the name of a kernel of cuBLAS, cuDNN or CUTLASS: the first "128x64". Where blocks
+/// of CUTLASS 3 work in clusters, the tile of the cluster: on Hopper the name has that of a block
+/// and the cluster behind it, "128x128x64_2x1x1"; later names have the cluster's.
+[[gnu::cold]] inline tile_size tile_in(std::string_view name) noexcept {
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name[at] < '0' || name[at] > '9') continue;
+    double tile[3], cluster[3];
+    const int count = read_extents(name, at, tile);
+    const std::string_view rest = name.substr(std::min(at, name.size()));
+    // Instructions have shapes too: of 16 or less, or "64x128x16gemm". A tile is larger.
+    if (count < 2 || tile[0] < 32 || tile[1] < 32 || tile[0] > 1024 || tile[1] > 1024 ||
+        (count == 3 && rest.starts_with("gemm")))
+      continue;
+    std::size_t behind = 1;
+    if (count == 3 && name.find("cutlass3x_sm90") != name.npos && rest.starts_with("_") &&
+        read_extents(rest, behind, cluster) == 3 && cluster[0] >= 1 && cluster[0] <= 16 &&
+        cluster[1] >= 1 && cluster[1] <= 16)
+      return {tile[0] * cluster[0], tile[1] * cluster[1]};
+    return {tile[0], tile[1]};
+  }
+  return {};
+}
+
+/// How many tiles a result takes, and the share of them that is result.
+struct tile_cover {
+  double tiles = 0, share = 0;
+};
+[[gnu::cold]] inline tile_cover covered_by(double height, double width,
+                                           const tile_size& tile) noexcept {
+  const double tiles = std::ceil(height / tile.rows) * std::ceil(width / tile.columns);
+  return {tiles, height * width / (tiles * tile.rows * tile.columns)};
+}
+
+/// The same where nothing says which side of the tile lies along which side of the result: the
+/// better of the two.
+[[gnu::cold]] inline tile_cover best_cover(double height, double width,
+                                           const tile_size& tile) noexcept {
+  const tile_cover along = covered_by(height, width, tile),
+                   across = covered_by(width, height, tile);
+  return along.share >= across.share ? along : across;
+}
+
+/// Of a kernel that calls of a node launch.
+[[gnu::cold]] inline kernel_tiles tiles_of(const profile& p, const scope_node& n,
+                                           std::string_view kernel) {
+  const tile_size tile = tile_in(kernel);
+  const product_shape shape = tile.rows > 0 ? shape_of(p, n) : product_shape{};
+  if (!shape.matrix) return {};
+  const auto height = static_cast<double>(shape.sizes[0].value),
+             width = static_cast<double>(shape.sizes[1].value);
+  return {static_cast<std::uint32_t>(tile.rows),
+          static_cast<std::uint32_t>(tile.columns),
+          {best_cover(height, width, tile).share}};
 }
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/verdict.hpp>
+#endif  // <kprof/model/tiles.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8678,6 +10846,7 @@ struct kernel_row {
   tensor_use tensor_core = tensor_use::unknown;
   /// How near it is to the roof of its device, where FLOPs or bytes are known.
   roof_verdict verdict;
+  kernel_tiles tiles;  ///< of a product of matrices, where the kernel's name says their size
   /// By its launch configuration; of several not known.
   kernel_occupancy occupancy{.unknown = "there is no run"};
 };
@@ -8810,7 +10979,12 @@ class kernel_summing {
         });
     std::vector<kernel_row> table;
     table.reserve(order.size());
-    for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
+    for (const std::uint32_t i : order) {
+      table.push_back(sums_[i].finish(all));
+      kernel_row& row = table.back();
+      if (row.node != scope_node::none && row.variants == 1 && !row.parameters_merged)
+        row.tiles = detail::tiles_of(p_, p_.nodes[row.node], row.kernel);
+    }
     make_keys_differ(table);
     return table;
   }
@@ -8934,18 +11108,221 @@ KPROF_DETAIL_END
 // Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
 // linear in profile::nodes, sorting aside.
 
+// <kprof/model/call_table.hpp>
+#ifndef KPROF_MODEL_CALL_TABLE_HPP
+#define KPROF_MODEL_CALL_TABLE_HPP
+
+// Calls of CUDA's libraries, by function. Include it to use their numbers in a program. Pure;
+// linear in device_profile::calls, sorting aside.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Calls of one function.
+struct call_row {
+  std::string function;  ///< without a version: "cudaLaunchKernel"
+  call_kind kind = call_kind::other;
+  std::uint64_t calls = 0;
+  double total_ns = 0;   ///< host time
+  double share = 0;      ///< total_ns, of that of all rows; 0 to 1
+  double max_ns = 0;     ///< the longest call
+  double waited_ns = 0;  ///< of total_ns, in calls that may block
+  /// The operator or region that most of total_ns was spent right in; empty: outside all scopes.
+  std::string scope;
+  double scope_ns = 0;
+};
+
+/// The functions that the program called, most time first.
+///     for (const auto& row : kprof::call_table(run)) use(row.function, row.calls);
+inline std::vector<call_row> call_table(const profile& p) {
+  struct in_scope {
+    std::size_t row;
+    std::string_view scope;
+    double ns;
+  };
+  std::vector<call_row> table;
+  std::vector<in_scope> scopes;
+  std::vector<std::size_t> rows(p.device.functions.size(), ~std::size_t{0});
+  double all_ns = 0;
+  for (const host_call_sum& sum : p.device.calls) {
+    if (sum.name >= rows.size()) continue;
+    std::size_t& row = rows[sum.name];
+    if (row == ~std::size_t{0}) {
+      // Versions of a function have one name.
+      const std::string& name = p.device.functions[sum.name];
+      row = static_cast<std::size_t>(
+          std::find_if(table.begin(), table.end(),
+                       [&](const call_row& other) { return other.function == name; }) -
+          table.begin());
+      if (row == table.size()) {
+        call_row& added = table.emplace_back();
+        added.function = name;
+        added.kind = sum.kind;
+      }
+    }
+    const double ns = detail::not_negative(sum.total_ns);
+    table[row].calls += sum.calls;
+    table[row].total_ns += ns;
+    table[row].max_ns = std::max(table[row].max_ns, sum.max_ns);
+    table[row].waited_ns += detail::not_negative(sum.waited_ns);
+    all_ns += ns;
+    const bool inside = sum.scope < p.nodes.size() && p.nodes[sum.scope].kind != scope_kind::root;
+    scopes.push_back({row, inside ? std::string_view{p.nodes[sum.scope].name} : "", ns});
+  }
+  detail::sort_table(scopes, [](const in_scope& a, const in_scope& b) {
+    return a.row != b.row ? a.row < b.row : a.scope < b.scope;
+  });
+  for (std::size_t i = 0, next = 0; i < scopes.size(); i = next) {
+    double ns = 0;
+    for (; next < scopes.size() && scopes[next].row == scopes[i].row &&
+           scopes[next].scope == scopes[i].scope;
+         ++next)
+      ns += scopes[next].ns;
+    call_row& row = table[scopes[i].row];
+    if (ns <= row.scope_ns) continue;
+    row.scope = scopes[i].scope;
+    row.scope_ns = ns;
+  }
+  for (call_row& row : table) row.share = all_ns > 0 ? row.total_ns / all_ns : 0;
+  detail::sort_table(table,
+                     [](const call_row& a, const call_row& b) { return a.total_ns > b.total_ns; });
+  return table;
+}
+
+namespace detail {
+
+/// By node, the host time that was spent right in it in calls that may block; empty: in none.
+inline std::vector<double> waited_in(const profile& p) {
+  std::vector<double> out;
+  for (const host_call_sum& sum : p.device.calls) {
+    if (!(sum.waited_ns > 0) || sum.scope >= p.nodes.size()) continue;
+    out.resize(p.nodes.size());
+    out[sum.scope] += sum.waited_ns;
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/call_table.hpp>
+
 // <kprof/model/device_row_sum.hpp>
 #ifndef KPROF_MODEL_DEVICE_ROW_SUM_HPP
 #define KPROF_MODEL_DEVICE_ROW_SUM_HPP
 
 // What the device did for a row of the operator table. Included by summary.hpp. Pure.
 
-// <kprof/model/operator_row.hpp>
-#ifndef KPROF_MODEL_OPERATOR_ROW_HPP
-#define KPROF_MODEL_OPERATOR_ROW_HPP
+// <kprof/model/variant_sum.hpp>
+#ifndef KPROF_MODEL_VARIANT_SUM_HPP
+#define KPROF_MODEL_VARIANT_SUM_HPP
 
-// A row of the operator table, and how the nodes of a profile are summed into it. Included by
-// summary.hpp. Pure.
+// What the formulas say of one set of parameters of a row. Included by row_sum.hpp. Pure.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What of a call counts in its row, since no call around it covers it.
+struct counted_call {
+  bool time = true, flops = true, bytes = true;
+};
+
+/// What the formulas say of a set of parameters, by whether the calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0, calls = 0;
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
+  row_roofs roof, idle_roof;
+  bool on_device = false;
+  // other threads launched for it, and for which of its calls is not known
+  bool handed_over = false;
+  std::uint32_t row = scope_node::none;
+
+  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
+    // Which parts launched for which call is not known.
+    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
+    if (counted.time) {
+      calls += static_cast<double>(executions(n));
+      idle_calls += idle;
+    }
+    if (says_flops(n) ? counted.flops : counted.bytes) {
+      roof.add(of_call, static_cast<double>(executions(n)));
+      idle_roof.add(of_call, idle);
+    }
+    if (counted.flops && says_flops(n)) {
+      flops += all_flops(n);
+      idle_flops += idle * static_cast<double>(n.work.flops);
+    }
+    if (counted.bytes && says_bytes(n)) {
+      bytes += all_bytes(n);
+      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
+                            static_cast<double>(n.work.bytes_written));
+    }
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/variant_sum.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the device did for one row.
+struct device_row_sum {
+  device_sum own, total;                   // without and with nested operators
+  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  row_roofs roof;
+  std::uint32_t active = 0;  // nodes of this row that the walk is in
+
+  void add(const variant_sum& v) noexcept {
+    if (!v.on_device) return;
+    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
+    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
+    roof.add(v.roof);
+    if (!v.handed_over) roof.add(v.idle_roof, -1);
+  }
+  void finish(operator_row& row, double all_device_ns, const profile& p) const {
+    row.on_device = total.runs() > 0;
+    row.kernels = own.kernels;
+    row.copies = own.copies;
+    row.device_ns = own.ns;
+    row.device_total_ns = total.ns;
+    row.device_share = share_of(own.ns, all_device_ns);
+    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
+    if (!row.on_device && total.unrecorded == 0) return;
+    const absence timed = std::max({device_time_known(total), records_known(p, total),
+                                    calls > 0 ? absence::none : absence::no_calls});
+    row.flops_per_s =
+        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.bytes_per_s =
+        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.verdict = judge(roof.of(row.operators),
+                        {.time_ns = total.ns,
+                         .timed = timed,
+                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
+                                              .small_grids = total.small_grid_ns> 0.5 *
+                                     total.ns});
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/device_row_sum.hpp>
 
 // <kprof/model/off_cpu.hpp>
 #ifndef KPROF_MODEL_OFF_CPU_HPP
@@ -9036,470 +11413,6 @@ inline std::vector<off_cpu_time> regions_off_cpu(const profile& p) {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/off_cpu.hpp>
-
-// <kprof/model/shared_sum.hpp>
-#ifndef KPROF_MODEL_SHARED_SUM_HPP
-#define KPROF_MODEL_SHARED_SUM_HPP
-
-// What the calls of a row that several threads share add up to. Included by operator_row.hpp. Pure.
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Of the node's calls, the part whose durations are known; 1 where there are none.
-inline double timed_share(const scope_node& n) noexcept {
-  if (!is_part(n) || n.shared.calls == 0) return 1;
-  return static_cast<double>(n.shared.joined) / static_cast<double>(n.shared.calls);
-}
-
-struct shared_sum {
-  double calls = 0, parts = 0, joined = 0;
-  double longest_ns = 0, mean_part_ns = 0, waiting_ns = 0;
-
-  void add(const scope_node& n) noexcept {
-    if (!is_part(n) || n.shared.calls == 0) return;
-    const double of_call = n.shared.parts;
-    const double busy_ns = not_negative(n.shared.busy_ns);
-    calls += static_cast<double>(n.shared.calls);
-    parts += static_cast<double>(n.shared.calls) * of_call;
-    joined += static_cast<double>(n.shared.joined);
-    longest_ns += not_negative(n.shared.longest_ns);
-    mean_part_ns += busy_ns / of_call;
-    waiting_ns += not_negative(of_call * not_negative(n.shared.wall_ns) - busy_ns);
-  }
-
-  figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
-  figure imbalance() const noexcept {
-    return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);
-  }
-  figure waiting() const noexcept {
-    return times() == absence::none ? figure{waiting_ns} : figure{0, times()};
-  }
-
- private:
-  absence times() const noexcept {
-    if (calls == 0) return absence::not_shared;
-    return joined > 0 ? absence::none : absence::not_joined;
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/shared_sum.hpp>
-
-// <kprof/model/variant_sum.hpp>
-#ifndef KPROF_MODEL_VARIANT_SUM_HPP
-#define KPROF_MODEL_VARIANT_SUM_HPP
-
-// What the formulas say of one set of parameters of a row. Included by operator_row.hpp. Pure.
-
-#include <algorithm>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What of a call counts in its row, since no call around it covers it.
-struct counted_call {
-  bool time = true, flops = true, bytes = true;
-};
-
-/// What the formulas say of a set of parameters, by whether the calls have work on the device.
-struct variant_sum {
-  double flops = 0, bytes = 0, calls = 0;
-  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  row_roofs roof, idle_roof;
-  bool on_device = false;
-  // other threads launched for it, and for which of its calls is not known
-  bool handed_over = false;
-  std::uint32_t row = scope_node::none;
-
-  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
-    // Which parts launched for which call is not known.
-    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
-    if (counted.time) {
-      calls += static_cast<double>(executions(n));
-      idle_calls += idle;
-    }
-    if (says_flops(n) ? counted.flops : counted.bytes) {
-      roof.add(of_call, static_cast<double>(executions(n)));
-      idle_roof.add(of_call, idle);
-    }
-    if (counted.flops && says_flops(n)) {
-      flops += all_flops(n);
-      idle_flops += idle * static_cast<double>(n.work.flops);
-    }
-    if (counted.bytes && says_bytes(n)) {
-      bytes += all_bytes(n);
-      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
-                            static_cast<double>(n.work.bytes_written));
-    }
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/variant_sum.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// The calls of one operator, of one set of parameters, ... as `grouping` says.
-///
-/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
-/// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
-/// counts once. In a row of several operators an outer call without a formula covers no formula,
-/// and calls that have none are left out of `flops` and `bytes` as long as others have one:
-/// `calls_without_flops` says how many.
-///
-/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
-/// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
-/// path was handed to other threads: what their regions took is in it. By thread, such time belongs
-/// to no row.
-///
-/// Work on the device counts in the same way, and by thread to the thread that launched it. Times
-/// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
-/// work on the device, in the row or in operators nested in it, rates are what these calls'
-/// formulas say over `device_total_ns`, and not known while records of that work are missing; else
-/// they are over `total_ns`.
-struct operator_row {
-  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
-  /// same.
-  std::uint64_t key = 0;
-  std::string name;             ///< of the operator; empty where there are several
-  std::uint64_t operators = 1;  ///< different names of operators in this row
-  /// What the calls have in common: for each key of the grouping its value.
-  std::vector<group_value> values;
-  /// Of fields that are folded and, in a row of one operator with several sets of parameters, of
-  /// each number that differs: the values that it has in them.
-  std::vector<field_range> ranges;
-  /// Their text, without folded fields; empty where the calls differ in it.
-  std::string parameters;
-  /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
-  /// typed values.
-  std::uint32_t node = scope_node::none;
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool merged = false;              ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
-  bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
-  std::string file;      ///< call site, if there is one and only one
-  std::uint32_t line = 0;
-  bool several_sites = false;
-  /// Index in profile::threads; none where several threads ran it.
-  std::uint32_t thread = scope_node::none;
-  dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
-  bool several_types = false;
-  pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
-  bool several_passes = false;
-
-  std::uint64_t calls = 0;  ///< finished
-  /// Of these, calls that captured their work into a CUDA graph and did none.
-  std::uint64_t captured = 0;
-  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
-  std::uint64_t open = 0;
-  double open_ns = 0;
-  /// Of the calls and the regions in them, up to the operators nested in them.
-  double self_ns = 0;
-  double total_ns = 0;
-  double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  /// Of total_ns, or of the parts of shared calls, the calls whose CPU time is known.
-  double measured_ns = 0;
-  double off_cpu_ns = 0;  ///< of that, the time on no CPU, at least
-  /// off_cpu_ns of all calls, less that of the operators inside them; and less where a path was
-  /// handed to other threads, since it waits for these.
-  double off_cpu_self_ns = 0;
-  figure cpu;  ///< 1 - off_cpu_ns / measured_ns: the share of the time on a CPU, at most
-  /// Of a call's duration; median and p99 within 0.8 %.
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
-  figure first_ns;      ///< of the call that ended first, in all threads
-  figure flops, bytes;  ///< of the calls in total_ns, summed
-  /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
-  std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
-  figure flops_per_call, bytes_per_call;  ///< their means
-  figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
-  figure flops_per_byte;                  ///< arithmetic intensity
-
-  /// Of calls that several threads share: parts of a call, the mean; the longest part over the mean
-  /// part; and the time that threads lost, parts times duration less the time in the parts.
-  figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
-      waiting_ns{0, absence::not_shared};
-
-  bool on_device = false;  ///< launched work, or operators nested in it did
-  /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
-  std::uint64_t kernels = 0;
-  std::uint64_t copies = 0;    ///< copies and memsets, the same
-  double device_ns = 0;        ///< of both, the run times; concurrent runs count each
-  double device_total_ns = 0;  ///< that with nested operators
-  double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
-  /// Mean time from the launch of the row's own work to its start on the device.
-  figure gap_ns{0, absence::no_launch};
-
-  /// How near it is to the roof that profile::machine gives, over the time that its rates are
-  /// over. Calls without formulas or ceilings are left out in a row of several operators, as long
-  /// as others have them.
-  roof_verdict verdict;
-};
-
-namespace detail {
-
-/// Sums the nodes of one row.
-struct row_sum {
-  operator_row row;
-  const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
-  histogram merged;
-  double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
-  double first_ns = -1, first_end_ns = HUGE_VAL;
-  bool lacks_first = false;  // some node does not have it
-  double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
-  double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
-  std::uint64_t timed_calls = 0;
-  shared_sum shared;
-  row_roofs roof;
-  double roofless_ns = 0;  // of calls whose roof is not known
-  absence no_flops = absence::none, no_bytes = absence::none;
-  bool any_flops = false, any_bytes = false;  // has a call with that formula
-  bool lacks_flops = false, lacks_bytes = false;
-  bool classed = false;
-  // Nodes of this row that the walk is in and that cover others: with their time, their formulas.
-  std::uint32_t active = 0, active_flops = 0, active_bytes = 0;
-
-  void begin(const scope_node& n, std::uint64_t operators) {
-    row.operators = operators;
-    if (operators == 1) row.name = n.name;
-    row.file = n.file;
-    row.line = n.line;
-    row.thread = n.thread;
-  }
-
-  counted_call counted() const noexcept {
-    return {active == 0, active_flops == 0, active_bytes == 0};
-  }
-  void enter(const scope_node& n) noexcept {
-    ++active;
-    active_flops += says_flops(n) ? 1U : 0U;
-    active_bytes += says_bytes(n) ? 1U : 0U;
-  }
-  void leave(const scope_node& n) noexcept {
-    --active;
-    active_flops -= says_flops(n) ? 1U : 0U;
-    active_bytes -= says_bytes(n) ? 1U : 0U;
-  }
-
-  /// A call's duration and its end; negative: not known.
-  void add_first(double ns, double end_ns) {
-    lacks_first = lacks_first || !(ns >= 0);
-    if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
-  }
-
-  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) {
-    if (says_flops(n) ? counted.flops : counted.bytes)
-      roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
-    if (counted.time && of_call.why != absence::none) roofless_ns += calls_ns(n);
-    row.calls += finished_calls(n);
-    row.captured += std::min(n.captured, finished_calls(n));
-    row.replays += n.replays;
-    if (opens_calls(n)) {
-      row.open += n.open;
-      row.open_ns += not_negative(n.open_ns);
-    }
-    shared.add(n);
-    if (detail::timed_calls(n) > 0) {
-      timed_calls += detail::timed_calls(n);
-      duration_ns += calls_ns(n);
-      add_durations(is_part(n) ? n.shared.durations : n.durations);
-      min_ns = std::min(min_ns, not_negative(is_part(n) ? n.shared.min_ns : n.min_ns));
-      max_ns = std::max(max_ns, not_negative(is_part(n) ? n.shared.max_ns : n.max_ns));
-      add_first(is_part(n) ? n.shared.first_ns : n.first_ns,
-                is_part(n) ? n.shared.first_end_ns : n.first_end_ns);
-    }
-    if (row.line != n.line || row.file != n.file) row.several_sites = true;
-    if (row.thread != n.thread) row.thread = scope_node::none;
-    row.merged = row.merged || n.merged;
-    if (!n.merged) add_class(n.work.type, n.work.pass);
-    add_work(n, counted);
-  }
-
-  void add_durations(const histogram& more) {
-    if (durations == nullptr) {  // most rows have one node: nothing is copied
-      durations = &more;
-      return;
-    }
-    if (durations != &merged) merged = *std::exchange(durations, &merged);
-    merged.merge(more);
-  }
-
-  void add_class(dtype type, pass_kind pass) {
-    if (!classed) {
-      row.type = type;
-      row.pass = pass;
-    }
-    row.several_types = row.several_types || row.type != type;
-    row.several_passes = row.several_passes || row.pass != pass;
-    classed = true;
-  }
-
-  void add_work(const scope_node& n, const counted_call& counted) {
-    const absence known = n.merged        ? absence::merged
-                          : !n.work.valid ? absence::invalid
-                                          : absence::none;
-    if (row.operators == 1 || counted.flops) no_flops = std::max(no_flops, known);
-    if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
-    if (!n.work.valid) {
-      row.invalid = true;
-      row.invalid_calls += finished_calls(n);
-    }
-    if (counted.time) {
-      row.total_ns += calls_ns(n);
-      row.measured_ns += not_negative(n.measured_ns);
-      row.off_cpu_ns += not_negative(n.off_cpu_ns);
-    }
-    const std::uint64_t done = executions(n);
-    const bool lacks_flops_here = !n.merged && !n.work.has_flops;
-    const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
-    lacks_flops = lacks_flops || lacks_flops_here;
-    lacks_bytes = lacks_bytes || lacks_bytes_here;
-    any_flops = any_flops || says_flops(n);
-    any_bytes = any_bytes || says_bytes(n);
-    if (counted.flops) {
-      if (says_flops(n)) flops += all_flops(n), timed_flops += timed_share(n) * all_flops(n);
-      if (lacks_flops_here) row.calls_without_flops += done;
-      else flops_calls += static_cast<double>(done);
-    }
-    if (counted.bytes) {
-      if (says_bytes(n)) bytes += all_bytes(n), timed_bytes += timed_share(n) * all_bytes(n);
-      if (lacks_bytes_here) row.calls_without_bytes += done;
-      else bytes_calls += static_cast<double>(done);
-    }
-  }
-
-  double quantile(double q) const noexcept {
-    return durations == nullptr ? 0 : durations->quantile(q);
-  }
-
-  /// Why no number of the work can be known: nothing was done.
-  absence nothing_done() const noexcept {
-    if (row.calls - row.captured + row.replays > 0) return absence::none;
-    return row.captured > 0 ? absence::not_replayed : absence::no_calls;
-  }
-
-  operator_row finish(double all_self_ns, const clock_info& clock, double empty_scope_ns) {
-    const absence none_finished = timed_calls > 0   ? absence::none
-                                  : row.calls > 0   ? absence::not_joined
-                                  : row.replays > 0 ? absence::graphs_only
-                                                    : absence::no_calls;
-    const auto duration = [&](double ns) {
-      return figure{
-          none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0,
-          none_finished};
-    };
-    row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
-    row.mean_ns =
-        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
-    row.median_ns = duration(quantile(0.5) * clock.ns_per_tick);
-    row.p99_ns = duration(quantile(0.99) * clock.ns_per_tick);
-    row.min_ns = duration(min_ns);
-    row.max_ns = duration(max_ns);
-    row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
-    row.cpu = cpu_share(row.measured_ns, row.off_cpu_ns,
-                        row.calls == 0 ? none_finished : absence::none, clock);
-    if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
-    if (lacks_bytes && (row.operators == 1 || !any_bytes))
-      no_bytes = std::max(no_bytes, absence::no_bytes);
-    if (row.operators == 1) row.calls_without_flops = row.calls_without_bytes = 0;
-    row.flops = {flops, std::max(no_flops, nothing_done())};
-    row.bytes = {bytes, std::max(no_bytes, nothing_done())};
-    row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
-    row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
-    const absence untimed =
-        none_finished == absence::not_joined ? absence::not_joined : absence::none;
-    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
-    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
-    row.threads = shared.threads();
-    row.imbalance = shared.imbalance();
-    row.waiting_ns = shared.waiting();
-    // What is known of less than half of the time says nothing of the row.
-    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
-    row.verdict =
-        judge(roof.of(mostly_known ? row.operators : 1),
-              {.time_ns = row.total_ns,
-               .timed = std::max(untimed, nothing_done()),
-               .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * empty_scope_ns});
-    const absence unknown = std::max(row.flops.why, row.bytes.why);
-    row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
-    if (row.several_types) row.type = dtype::unknown;
-    if (row.several_passes) row.pass = pass_kind::unknown;
-    if (row.several_sites) {
-      row.file.clear();
-      row.line = 0;
-    }
-    return std::move(row);
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/operator_row.hpp>
-
-#include <algorithm>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What the device did for one row.
-struct device_row_sum {
-  device_sum own, total;                   // without and with nested operators
-  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
-  row_roofs roof;
-  std::uint32_t active = 0;  // nodes of this row that the walk is in
-
-  void add(const variant_sum& v) noexcept {
-    if (!v.on_device) return;
-    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
-    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
-    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-    roof.add(v.roof);
-    if (!v.handed_over) roof.add(v.idle_roof, -1);
-  }
-  void finish(operator_row& row, double all_device_ns, const profile& p) const {
-    row.on_device = total.runs() > 0;
-    row.kernels = own.kernels;
-    row.copies = own.copies;
-    row.device_ns = own.ns;
-    row.device_total_ns = total.ns;
-    row.device_share = share_of(own.ns, all_device_ns);
-    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    if (!row.on_device && total.unrecorded == 0) return;
-    const absence timed = std::max({device_time_known(total), records_known(p, total),
-                                    calls > 0 ? absence::none : absence::no_calls});
-    row.flops_per_s =
-        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s =
-        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.verdict = judge(roof.of(row.operators),
-                        {.time_ns = total.ns,
-                         .timed = timed,
-                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
-                                              .small_grids = total.small_grid_ns> 0.5 *
-                                     total.ns});
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/device_row_sum.hpp>
 
 // <kprof/model/row_numbers.hpp>
 #ifndef KPROF_MODEL_ROW_NUMBERS_HPP
@@ -9772,6 +11685,307 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_numbers.hpp>
 
+// <kprof/model/row_sum.hpp>
+#ifndef KPROF_MODEL_ROW_SUM_HPP
+#define KPROF_MODEL_ROW_SUM_HPP
+
+// How the nodes of a profile are summed into a row of the operator table. Included by summary.hpp.
+// Pure.
+
+// <kprof/model/shared_sum.hpp>
+#ifndef KPROF_MODEL_SHARED_SUM_HPP
+#define KPROF_MODEL_SHARED_SUM_HPP
+
+// What the calls of a row that several threads share add up to. Included by row_sum.hpp. Pure.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Of the node's calls, the part whose durations are known; 1 where there are none.
+inline double timed_share(const scope_node& n) noexcept {
+  if (!is_part(n) || n.shared.calls == 0) return 1;
+  return static_cast<double>(n.shared.joined) / static_cast<double>(n.shared.calls);
+}
+
+struct shared_sum {
+  double calls = 0, parts = 0, joined = 0;
+  double longest_ns = 0, mean_part_ns = 0, busy_ns = 0;
+  double added_ns = 0;    // durations of the calls whose time counts in the row, added up
+  double elapsed_ns = 0;  // the same, with calls of one node that overlap counted once
+  double part_ns = 0;     // time of the calls that elapsed, times their parts
+  double thread_ns = 0;   // that the threads which did parts were there
+  std::uint32_t thread = scope_node::none;  // the latest of them
+
+  /// `counted`: no call of the row around it covers its time.
+  void add(const profile& p, const scope_node& n, bool counted) noexcept {
+    if (!is_part(n)) return;
+    if (n.thread != thread && n.thread < p.threads.size()) {  // a thread's nodes come together
+      const thread_info& t = p.threads[n.thread];
+      thread_ns += t.wall_ns > 0 ? t.wall_ns : not_negative(p.wall_ns);
+      thread = n.thread;
+    }
+    if (n.shared.calls == 0) return;
+    const double of_call = n.shared.parts;
+    calls += static_cast<double>(n.shared.calls);
+    parts += static_cast<double>(n.shared.calls) * of_call;
+    joined += static_cast<double>(n.shared.joined);
+    longest_ns += not_negative(n.shared.longest_ns);
+    mean_part_ns += not_negative(n.shared.busy_ns) / of_call;
+    busy_ns += not_negative(n.shared.busy_ns);
+    part_ns += of_call * detail::elapsed_ns(n);
+    if (!counted) return;
+    added_ns += calls_ns(n);
+    elapsed_ns += detail::elapsed_ns(n);
+  }
+
+  /// The time of the calls. Those of several nodes may overlap too, and when they did is not known:
+  /// no more than the run took or, where there are threads for several calls at once, than these
+  /// had for them.
+  double total_ns(const profile& p) const noexcept {
+    if (!(p.wall_ns > 0) || !(parts > 0)) return elapsed_ns;
+    return std::min(elapsed_ns, std::max(p.wall_ns, thread_ns * calls / parts));
+  }
+
+  figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
+  figure imbalance() const noexcept {
+    return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);
+  }
+  figure waiting(const profile& p) const noexcept {
+    if (times() != absence::none) return {0, times()};
+    const double share = elapsed_ns > 0 ? total_ns(p) / elapsed_ns : 1;
+    return {not_negative(share * part_ns - busy_ns)};
+  }
+
+ private:
+  absence times() const noexcept {
+    if (calls == 0) return absence::not_shared;
+    return joined > 0 ? absence::none : absence::not_joined;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/shared_sum.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Sums the nodes of one row.
+struct row_sum {
+  operator_row row;
+  const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
+  histogram merged;
+  double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
+  double first_ns = -1, first_end_ns = HUGE_VAL;
+  bool lacks_first = false;  // some node does not have it
+  double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
+  double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
+  std::uint64_t timed_calls = 0;
+  shared_sum shared;
+  row_roofs roof;
+  double roofless_ns = 0;  // of calls whose roof is not known
+  absence no_flops = absence::none, no_bytes = absence::none;
+  bool any_flops = false, any_bytes = false;  // has a call with that formula
+  bool lacks_flops = false, lacks_bytes = false;
+  bool classed = false;
+  // Nodes of this row that the walk is in and that cover others: with their time, their formulas.
+  std::uint32_t active = 0, active_flops = 0, active_bytes = 0;
+
+  void begin(const scope_node& n, std::uint64_t operators) {
+    row.operators = operators;
+    if (operators == 1) row.name = n.name;
+    row.file = n.file;
+    row.line = n.line;
+    row.thread = n.thread;
+  }
+
+  counted_call counted() const noexcept {
+    return {active == 0, active_flops == 0, active_bytes == 0};
+  }
+  void enter(const scope_node& n) noexcept {
+    ++active;
+    active_flops += says_flops(n) ? 1U : 0U;
+    active_bytes += says_bytes(n) ? 1U : 0U;
+  }
+  void leave(const scope_node& n) noexcept {
+    --active;
+    active_flops -= says_flops(n) ? 1U : 0U;
+    active_bytes -= says_bytes(n) ? 1U : 0U;
+  }
+
+  /// A call's duration and its end; negative: not known.
+  void add_first(double ns, double end_ns) {
+    lacks_first = lacks_first || !(ns >= 0);
+    if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
+  }
+
+  void add(const profile& p, const scope_node& n, const counted_call& counted,
+           const call_roof& of_call) {
+    if (says_flops(n) ? counted.flops : counted.bytes)
+      roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
+    if (counted.time && of_call.why != absence::none) roofless_ns += elapsed_ns(n);
+    row.calls += finished_calls(n);
+    row.captured += std::min(n.captured, finished_calls(n));
+    row.replays += n.replays;
+    if (opens_calls(n)) {
+      row.open += n.open;
+      row.open_ns += not_negative(n.open_ns);
+    }
+    shared.add(p, n, counted.time);
+    if (detail::timed_calls(n) > 0) {
+      timed_calls += detail::timed_calls(n);
+      duration_ns += calls_ns(n);
+      add_durations(is_part(n) ? n.shared.durations : n.durations);
+      min_ns = std::min(min_ns, not_negative(is_part(n) ? n.shared.min_ns : n.min_ns));
+      max_ns = std::max(max_ns, not_negative(is_part(n) ? n.shared.max_ns : n.max_ns));
+      add_first(is_part(n) ? n.shared.first_ns : n.first_ns,
+                is_part(n) ? n.shared.first_end_ns : n.first_end_ns);
+    }
+    if (row.line != n.line || row.file != n.file) row.several_sites = true;
+    if (row.thread != n.thread) row.thread = scope_node::none;
+    row.merged = row.merged || n.merged;
+    if (!n.merged) add_class(n.work.type, n.work.pass);
+    add_work(n, counted);
+  }
+
+  void add_durations(const histogram& more) {
+    if (durations == nullptr) {  // most rows have one node: nothing is copied
+      durations = &more;
+      return;
+    }
+    if (durations != &merged) merged = *std::exchange(durations, &merged);
+    merged.merge(more);
+  }
+
+  void add_class(dtype type, pass_kind pass) {
+    if (!classed) {
+      row.type = type;
+      row.pass = pass;
+    }
+    row.several_types = row.several_types || row.type != type;
+    row.several_passes = row.several_passes || row.pass != pass;
+    classed = true;
+  }
+
+  void add_work(const scope_node& n, const counted_call& counted) {
+    const absence known = n.merged        ? absence::merged
+                          : !n.work.valid ? absence::invalid
+                                          : absence::none;
+    if (row.operators == 1 || counted.flops) no_flops = std::max(no_flops, known);
+    if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
+    if (!n.work.valid) {
+      row.invalid = true;
+      row.invalid_calls += finished_calls(n);
+    }
+    if (counted.time) {
+      row.total_ns += is_part(n) ? 0 : elapsed_ns(n);
+      row.measured_ns += not_negative(n.measured_ns);
+      row.off_cpu_ns += not_negative(n.off_cpu_ns);
+      row.denormal_ns += not_negative(n.denormal_ns);
+      row.measured_calls += n.measured_calls;
+      row.denormal_calls += n.denormal_calls;
+    }
+    const std::uint64_t done = executions(n);
+    const bool lacks_flops_here = !n.merged && !n.work.has_flops;
+    const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
+    lacks_flops = lacks_flops || lacks_flops_here;
+    lacks_bytes = lacks_bytes || lacks_bytes_here;
+    any_flops = any_flops || says_flops(n);
+    any_bytes = any_bytes || says_bytes(n);
+    if (counted.flops) {
+      if (says_flops(n)) flops += all_flops(n), timed_flops += timed_share(n) * all_flops(n);
+      if (lacks_flops_here) row.calls_without_flops += done;
+      else flops_calls += static_cast<double>(done);
+    }
+    if (counted.bytes) {
+      if (says_bytes(n)) bytes += all_bytes(n), timed_bytes += timed_share(n) * all_bytes(n);
+      if (lacks_bytes_here) row.calls_without_bytes += done;
+      else bytes_calls += static_cast<double>(done);
+    }
+  }
+
+  double quantile(double q) const noexcept {
+    return durations == nullptr ? 0 : durations->quantile(q);
+  }
+
+  /// Why no number of the work can be known: nothing was done.
+  absence nothing_done() const noexcept {
+    if (row.calls - row.captured + row.replays > 0) return absence::none;
+    return row.captured > 0 ? absence::not_replayed : absence::no_calls;
+  }
+
+  operator_row finish(const profile& p, double all_self_ns) {
+    row.total_ns += shared.total_ns(p);
+    row.overlap_ns = shared.added_ns - shared.total_ns(p);
+    const absence none_finished = timed_calls > 0   ? absence::none
+                                  : row.calls > 0   ? absence::not_joined
+                                  : row.replays > 0 ? absence::graphs_only
+                                                    : absence::no_calls;
+    const auto duration = [&](double ns) {
+      return figure{
+          none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0,
+          none_finished};
+    };
+    row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
+    row.mean_ns =
+        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
+    row.median_ns = duration(quantile(0.5) * p.clock.ns_per_tick);
+    row.p99_ns = duration(quantile(0.99) * p.clock.ns_per_tick);
+    row.min_ns = duration(min_ns);
+    row.max_ns = duration(max_ns);
+    row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
+    row.cpu = cpu_share(row.measured_ns, row.off_cpu_ns,
+                        row.calls == 0 ? none_finished : absence::none, p.clock);
+    if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
+    if (lacks_bytes && (row.operators == 1 || !any_bytes))
+      no_bytes = std::max(no_bytes, absence::no_bytes);
+    if (row.operators == 1) row.calls_without_flops = row.calls_without_bytes = 0;
+    row.flops = {flops, std::max(no_flops, nothing_done())};
+    row.bytes = {bytes, std::max(no_bytes, nothing_done())};
+    row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
+    row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
+    const absence untimed =
+        none_finished == absence::not_joined ? absence::not_joined : absence::none;
+    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.threads = shared.threads();
+    row.imbalance = shared.imbalance();
+    row.waiting_ns = shared.waiting(p);
+    // What is known of less than half of the time says nothing of the row.
+    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
+    row.verdict =
+        judge(roof.of(mostly_known ? row.operators : 1),
+              {.time_ns = row.total_ns,
+               .timed = std::max(untimed, nothing_done()),
+               .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns});
+    const absence unknown = std::max(row.flops.why, row.bytes.why);
+    row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
+    if (row.several_types) row.type = dtype::unknown;
+    if (row.several_passes) row.pass = pass_kind::unknown;
+    if (row.several_sites) {
+      row.file.clear();
+      row.line = 0;
+    }
+    return std::move(row);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_sum.hpp>
+
 // <kprof/model/tree_summary.hpp>
 #ifndef KPROF_MODEL_TREE_SUMMARY_HPP
 #define KPROF_MODEL_TREE_SUMMARY_HPP
@@ -9800,6 +12014,7 @@ struct branch_sum {
   double on_device = 0;                 // of calls with work on a device
   double calls_on_device = 0;           // that have a number
   bool any = false;                     // calls with a number
+  bool at_most = false;                 // of a part of it
   absence why = absence::none;          // of calls whose number is not known
   absence none = absence::no_operator;  // why there is no number, where there is none
 
@@ -9809,6 +12024,7 @@ struct branch_sum {
     on_device += below.on_device;
     calls_on_device += below.calls_on_device;
     any = any || below.any;
+    at_most = at_most || below.at_most;
     why = std::max(why, below.why);
     // An operator without a formula says more than that there is no operator.
     if (none == absence::no_operator) none = below.none;
@@ -9853,6 +12069,7 @@ class branch_work {
         const call_roof& roof = roofs_.of(i);
         close(i, roof.why == absence::none && !roof.is_impossible, roof.ideal_ns(),
               roof.is_impossible ? absence::impossible : roof.why, ideal[i]);
+        if (covers_[i]) ideal[i].at_most = ideal[i].any && roof.at_most;
       }
       if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none) {
         flops[parent].add(flops[i]);
@@ -9877,7 +12094,7 @@ class branch_work {
   /// The least time that the work takes over the time that it took.
   figure roof(std::uint32_t row, double host_ns) const noexcept {
     const figure per_s = rate(rows_[row], rows_[row].ideal, host_ns);  // nanoseconds a second
-    return {per_s.value * 1e-9, per_s.why};
+    return {per_s.value * 1e-9, per_s.why, rows_[row].ideal.at_most};
   }
 
  private:
@@ -9981,12 +12198,16 @@ struct tree_row {
   /// Of `calls`, those whose durations are known, and these summed.
   std::uint64_t timed_calls = 0;
   double calls_ns = 0;
-  double self_ns = 0;  ///< of the scope alone: regions in an operator keep their own
+  double elapsed_ns = 0;  ///< the same, with calls that overlap counted once
+  double self_ns = 0;     ///< of the scope alone: regions in an operator keep their own
   /// The largest total, that of open calls included, of the row and all rows below it.
   double largest_ns = 0;
   double total_share = 0;  ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
-  double device_ns = 0;        ///< work on the devices that was launched in the scope alone
+  double measured_ns = 0;  ///< of total_ns, the scopes whose CPU time is known
+  double off_cpu_ns = 0;   ///< of that, the time on no CPU, at least
+  figure cpu{};          ///< 1 - off_cpu_ns / measured_ns: the share of the time on a CPU, at most
+  double device_ns = 0;  ///< work on the devices that was launched in the scope alone
   double device_total_ns = 0;  ///< in the scope and in all below it
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
   figure flops{}, bytes{};
@@ -10020,10 +12241,10 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
   }
 }
 
-/// The durations of all calls of the row: those that are not known are as the others, on average.
+/// The time of all calls of the row: those that are not known are as the others, on average.
 inline double all_calls_ns(const tree_row& row) noexcept {
-  if (row.timed_calls == row.calls || row.timed_calls == 0) return row.calls_ns;
-  return row.calls_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
+  if (row.timed_calls == row.calls || row.timed_calls == 0) return row.elapsed_ns;
+  return row.elapsed_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
 }
 
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
@@ -10068,17 +12289,22 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.calls += finished_calls(n);
     row.timed_calls += timed_calls(n);
     row.calls_ns += calls_ns(n);
+    row.elapsed_ns += elapsed_ns(n);
     row.replays += n.replays;
     row.open += opens_calls(n) ? n.open : 0;
     row.open_ns += opens_calls(n) ? not_negative(n.open_ns) : 0;
     row.total_ns += not_negative(n.total_ns);
     row.self_ns += not_negative(n.self_ns);
+    row.measured_ns += not_negative(n.measured_ns);
+    row.off_cpu_ns += not_negative(n.off_cpu_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
   work.sum_up();
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
+    rows[i].cpu = cpu_share(rows[i].measured_ns, rows[i].off_cpu_ns,
+                            rows[i].timed_calls > 0 ? absence::none : absence::no_calls, p.clock);
     rows[i].roof = work.roof(i, all_calls_ns(rows[i]));
     rows[i].flops_per_s = work.flops_per_s(i, all_calls_ns(rows[i]));
     rows[i].bytes_per_s = work.bytes_per_s(i, all_calls_ns(rows[i]));
@@ -10151,6 +12377,7 @@ KPROF_DETAIL_END
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10161,8 +12388,10 @@ namespace detail {
 /// Sums the nodes of a profile into rows.
 class row_summing {
  public:
-  /// `kept`: which nodes are calls that rows are made of.
-  row_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
+  /// `kept`: which nodes are calls that rows are made of. `other`: null, or a machine to project
+  /// them on.
+  row_summing(const profile& p, const grouping& by, const std::vector<bool>& kept,
+              const other_machine* other = nullptr)
       : p_(p),
         groups_(p, by),
         device_(p),
@@ -10170,10 +12399,15 @@ class row_summing {
         numbers_(p, by, groups_, launched_in(p, device_), kept),
         covers_(covering_nodes(p, numbers_.row_of)),
         off_cpu_(off_cpu_self(p)),
+        waited_(waited_in(p)),
         sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
       variants_.resize(numbers_.sets);
+    }
+    if (other != nullptr) {
+      projection_.emplace(p, roofs_, *other);
+      projected_.resize(2 * sums_.size());
     }
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       const scope_node& first = p.nodes[numbers_.first[i]];
@@ -10195,15 +12429,15 @@ class row_summing {
     table.reserve(sums_.size());
     const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
-      table.push_back(sums_[i].finish(all, p_.clock, p_.cost.empty_scope_ns));
+      table.push_back(sums_[i].finish(p_, all));
       operator_row& row = table.back();
       row.values = groups_.values_of({row.node, row.node});
       row.key = keys.row(p_.nodes[row.node], row.values, groups_.leaves());
       for (const group_value& v : row.values)
         if (v.kind == group_key::pass) row.pass = pass_of_name(v.text), row.several_passes = false;
       if (!numbers_.ranges.empty()) row.ranges = std::move(numbers_.ranges[i]);
-      if (on_device_.empty()) continue;
-      on_device_[i].finish(table.back(), all_device, p_);
+      if (!on_device_.empty()) on_device_[i].finish(row, all_device, p_);
+      if (projection_) projected_[2 * i + (row.on_device ? 1 : 0)].finish(row);
     }
     make_keys_differ(table);
     return table;
@@ -10223,11 +12457,13 @@ class row_summing {
     if (row == nullptr) return;
     row->row.self_ns += not_negative(n.self_ns);
     row->row.off_cpu_self_ns += off_cpu_[node];
+    if (!waited_.empty()) row->row.waited_ns += waited_[node];
     if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
     if (n.kind != scope_kind::op) return;
     const counted_call counted = row->counted();
-    if (!is_placeholder(n)) row->add(n, counted, roofs_.of(node));
+    if (!is_placeholder(n)) row->add(p_, n, counted, roofs_.of(node));
     if (!variants_.empty()) enter_variant(node, counted);
+    if (projection_ && counted.flops && counted.bytes) enter_projected(node);
     if (covers_[node]) row->enter(n);
   }
 
@@ -10248,6 +12484,13 @@ class row_summing {
       row.total.add(device_.whole[node]);
   }
 
+  /// On the device and on the host apart: the time of a row is of one of them.
+  [[gnu::cold]] void enter_projected(std::uint32_t node) {
+    const bool on_device = roofs_.of(node).threads <= 0;
+    projected_[2 * numbers_.row_of[node] + (on_device ? 1 : 0)].add(
+        on_device ? device_.whole[node].ns : elapsed_ns(p_.nodes[node]), projection_->factor(node));
+  }
+
   void leave(std::uint32_t node) {
     const scope_node& n = p_.nodes[node];
     row_sum* const row = row_of(node);
@@ -10263,9 +12506,12 @@ class row_summing {
   row_numbers numbers_;
   std::vector<bool> covers_;
   std::vector<double> off_cpu_;  // by node
+  std::vector<double> waited_;   // the same; empty: none waited
   std::vector<row_sum> sums_;
   std::vector<device_row_sum> on_device_;  // by row, where there is work on a device
   std::vector<variant_sum> variants_;      // the same by set of parameters in a row
+  std::optional<projection> projection_;
+  std::vector<projected_sum> projected_;  // by row, of the host and of the device
 };
 
 }  // namespace detail
@@ -10280,12 +12526,14 @@ struct operator_rows {
 /// The table of the calls for whose nodes keep(const scope_node&) says true, and what is in which
 /// row. Keep is asked about operators only. The other calls are in no row, nor is the time of
 /// regions in them; shares are still of all scopes.
+/// `other`: a machine that rows are projected on; null: none.
 template <class Keep>
-operator_rows operator_rows_of(const profile& p, const grouping& by, Keep keep) {
+operator_rows operator_rows_of(const profile& p, const grouping& by, Keep keep,
+                               const other_machine* other = nullptr) {
   std::vector<bool> kept(p.nodes.size());
   for (std::size_t i = 0; i < kept.size(); ++i)
     kept[i] = p.nodes[i].kind == scope_kind::op && keep(p.nodes[i]);
-  detail::row_summing sums(p, by, kept);
+  detail::row_summing sums(p, by, kept, other);
   std::vector<operator_row> rows = sums.finish();
   return {std::move(rows), sums.take_rows_of_nodes()};
 }
@@ -10294,8 +12542,9 @@ operator_rows operator_rows_of(const profile& p, const grouping& by, Keep keep) 
 ///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16;
 ///     });
 template <class Keep>
-std::vector<operator_row> operator_table(const profile& p, const grouping& by, Keep keep) {
-  return operator_rows_of(p, by, keep).rows;
+std::vector<operator_row> operator_table(const profile& p, const grouping& by, Keep keep,
+                                         const other_machine* other = nullptr) {
+  return operator_rows_of(p, by, keep, other).rows;
 }
 
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the
@@ -10313,8 +12562,8 @@ inline std::vector<operator_row> operator_table(const profile& p,
 /// around it has a formula for them. So its FLOPs may be less than those of the rows of a table
 /// summed, in which nested operators are rows of their own; calls and self times are their sum.
 template <class Keep>
-operator_row operator_total(const profile& p, Keep keep) {
-  std::vector<operator_row> rows = operator_table(p, grouping::nothing(), keep);
+operator_row operator_total(const profile& p, Keep keep, const other_machine* other = nullptr) {
+  std::vector<operator_row> rows = operator_table(p, grouping::nothing(), keep, other);
   return rows.empty() ? operator_row{} : std::move(rows[0]);
 }
 /// Of all calls.
@@ -10326,6 +12575,1701 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/summary.hpp>
 
+// <kprof/model/timeline/time_summary.hpp>
+#ifndef KPROF_MODEL_TIMELINE_TIME_SUMMARY_HPP
+#define KPROF_MODEL_TIMELINE_TIME_SUMMARY_HPP
+
+// What the report and the rules of advice say of the devices' timeline, worked out once for both.
+// Pure, n log n.
+
+// <kprof/model/timeline/device_activity.hpp>
+#ifndef KPROF_MODEL_TIMELINE_DEVICE_ACTIVITY_HPP
+#define KPROF_MODEL_TIMELINE_DEVICE_ACTIVITY_HPP
+
+// How much of the time a device worked, at what, and what of it ran beside what. Pure, n log n.
+
+// <kprof/model/timeline/intervals.hpp>
+#ifndef KPROF_MODEL_TIMELINE_INTERVALS_HPP
+#define KPROF_MODEL_TIMELINE_INTERVALS_HPP
+
+// Stretches of time and what they have in common. Whole nanoseconds; a stretch has its begin and
+// not its end. A list of stretches is in order, disjoint, and has none that is empty. Included by
+// the analyses of timelines. Linear, but for putting stretches in order.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A stretch of time: [begin, end).
+struct interval {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t length() const noexcept { return end > begin ? end - begin : 0; }
+  friend bool operator==(const interval&, const interval&) = default;
+};
+
+namespace detail {
+
+using interval_list = std::vector<interval>;
+
+/// Puts numbers of rows in the order that comes_before(a, b) gives; equal ones in that of numbers.
+template <class ComesBefore>
+[[gnu::cold]] void sort_numbers(std::vector<std::uint32_t>& numbers,
+                                const ComesBefore& comes_before) {
+  sort_rows(
+      numbers,
+      [](const void* order, std::uint32_t a, std::uint32_t b) {
+        return (*static_cast<const ComesBefore*>(order))(a, b);
+      },
+      &comes_before);
+}
+
+/// Puts `rows` of so many bytes into the order of `numbers`, which takes each once.
+[[gnu::cold]] inline void reorder_rows(void* rows, std::size_t row_bytes,
+                                       const std::vector<std::uint32_t>& numbers) {
+  const std::string before(static_cast<const char*>(rows), numbers.size() * row_bytes);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    std::memcpy(static_cast<char*>(rows) + i * row_bytes, before.data() + numbers[i] * row_bytes,
+                row_bytes);
+}
+
+/// sort_table() for rows that may be copied as bytes: a tenth of its code.
+template <class Row, class ComesBefore>
+[[gnu::cold]] void sort_plain(std::vector<Row>& rows, const ComesBefore& comes_before) {
+  static_assert(std::is_trivially_copyable_v<Row>);
+  std::vector<std::uint32_t> numbers(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i);
+  sort_numbers(numbers,
+               [&](std::uint32_t a, std::uint32_t b) { return comes_before(rows[a], rows[b]); });
+  reorder_rows(rows.data(), sizeof(Row), numbers);
+}
+
+/// Adds a stretch that begins no earlier than the last one of the list.
+inline void add_in_order(interval_list& list, interval i) {
+  if (i.begin >= i.end) return;
+  if (list.empty() || list.back().end < i.begin) list.push_back(i);
+  else list.back().end = std::max(list.back().end, i.end);
+}
+
+/// The list of the stretches that are given in any order.
+[[gnu::cold]] inline interval_list union_of(interval_list any) {
+  const auto is_earlier = [](const interval& a, const interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(any.begin(), any.end(), is_earlier)) sort_plain(any, is_earlier);
+  interval_list list;
+  for (const interval& i : any) add_in_order(list, i);
+  return list;
+}
+
+/// What is in both lists.
+[[gnu::cold]] inline interval_list common_of(const interval_list& a, const interval_list& b) {
+  interval_list list;
+  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
+    const interval both{std::max(a[i].begin, b[k].begin), std::min(a[i].end, b[k].end)};
+    if (both.begin < both.end) list.push_back(both);
+    if (a[i].end < b[k].end) ++i;
+    else ++k;
+  }
+  return list;
+}
+
+/// What is in the first list and not in the second.
+[[gnu::cold]] inline interval_list difference_of(const interval_list& a, const interval_list& b) {
+  interval_list list;
+  std::size_t k = 0;
+  for (interval i : a) {
+    while (k < b.size() && b[k].end <= i.begin) ++k;
+    for (std::size_t at = k; at < b.size() && i.end > b[at].begin; ++at) {
+      if (i.begin < b[at].begin) list.push_back({i.begin, b[at].begin});
+      i.begin = b[at].end;
+    }
+    if (i.begin < i.end) list.push_back(i);
+  }
+  return list;
+}
+
+inline std::int64_t length_of(const interval_list& list) noexcept {
+  std::int64_t sum = 0;
+  for (const interval& i : list) sum += i.length();
+  return sum;
+}
+
+/// A list that says how much of it lies in a stretch, in the time of a binary search.
+class measured_intervals {
+ public:
+  [[gnu::cold]] explicit measured_intervals(interval_list list) : list_(std::move(list)) {
+    before_.reserve(list_.size() + 1);
+    before_.push_back(0);
+    for (const interval& i : list_) before_.push_back(before_.back() + i.length());
+  }
+  [[gnu::cold]] std::int64_t within(interval w) const noexcept {
+    return w.begin < w.end ? until(w.end) - until(w.begin) : 0;
+  }
+  std::int64_t length() const noexcept { return before_.back(); }
+  const interval_list& list() const noexcept { return list_; }
+
+ private:
+  [[gnu::cold]] std::int64_t until(std::int64_t t) const noexcept {
+    const auto after = std::partition_point(list_.begin(), list_.end(),
+                                            [t](const interval& i) { return i.begin < t; });
+    if (after == list_.begin()) return 0;
+    const auto last = static_cast<std::size_t>(after - list_.begin()) - 1;
+    return before_[last] + (std::min(list_[last].end, t) - list_[last].begin);
+  }
+
+  interval_list list_;
+  std::vector<std::int64_t> before_;  // of each stretch: the length of those before it
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/intervals.hpp>
+
+// <kprof/model/timeline/run_times.hpp>
+#ifndef KPROF_MODEL_TIMELINE_RUN_TIMES_HPP
+#define KPROF_MODEL_TIMELINE_RUN_TIMES_HPP
+
+// The times of a profile in one form for all analyses: what the devices ran, stream by stream, the
+// calls of CUDA, and which scope was the innermost on each thread. What has no usable time is left
+// out and counted. Included by the analyses of timelines. n log n in the timeline.
+
+// <kprof/model/timeline/item_kinds.hpp>
+#ifndef KPROF_MODEL_TIMELINE_ITEM_KINDS_HPP
+#define KPROF_MODEL_TIMELINE_ITEM_KINDS_HPP
+
+// What a scope or a kernel is for by its name: communication, or the input of a step. Included by
+// run_times.hpp. Pure.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+
+/// What a device was busy with.
+enum class item_kind : std::uint8_t {
+  kernel,  ///< a kernel that computes
+  communication,
+  copy,
+  set,
+};
+
+namespace detail {
+
+/// Of NCCL and NVSHMEM, however the compiler mangled it.
+[[gnu::cold]] inline bool is_communication_kernel(std::string_view name) noexcept {
+  return name.find("nccl") != std::string_view::npos ||
+         name.find("nvshmem") != std::string_view::npos;
+}
+
+/// Whether an operator of this name communicates between processes: those of kprof/ops/collective.
+[[gnu::cold]] inline bool is_collective(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 10> names = {
+      "Collective",       "AllReduce", "ReduceScatter",    "AllGather", "AllToAll",
+      "CollectiveGather", "Broadcast", "CollectiveReduce", "SendRecv",  "CollectiveScatter",
+  };
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether a scope of this name brings the data of a step: "input", "load_batch", "DataLoader".
+/// Only letters count, upper or lower. Not "batch", which mostly is what a step works on.
+[[gnu::cold]] inline bool is_input(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
+    else if (c >= 'a' && c <= 'z') letters += c;
+  }
+  constexpr std::array<std::string_view, 4> whole = {"input", "inputs", "data", "loader"};
+  constexpr std::array<std::string_view, 7> parts = {
+      "dataload", "loaddata", "loadbatch", "nextbatch", "loadinput", "fetchbatch", "getbatch"};
+  return std::find(whole.begin(), whole.end(), letters) != whole.end() ||
+         std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+           return letters.find(part) != std::string::npos;
+         });
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/item_kinds.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A kernel, copy or memset with its time.
+struct timed_item {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  interval span;
+  interval call;  ///< that launched it; it began no later than the item. Only where `launched`.
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t thread = none;  ///< that launched it
+  std::uint32_t scope = none;   ///< index in profile::nodes
+  std::uint32_t work = none;    ///< index in device_profile::work
+  std::uint64_t bytes = 0;      ///< copied or set
+  item_kind kind = item_kind::kernel;
+  bool launched = false;  ///< the call is known
+  bool graph = false;
+};
+
+/// A call of CUDA's libraries that is told by itself.
+struct timed_call {
+  interval span;
+  std::uint32_t name = timed_item::none;  ///< index in device_profile::functions
+  std::uint32_t thread = timed_item::none;
+  std::uint32_t scope = timed_item::none;
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint64_t event = 0;
+  call_kind kind = call_kind::other;
+  awaited waits_for = awaited::nothing;
+};
+
+/// A stretch in which `node` was the innermost scope of its thread.
+struct host_segment {
+  interval span;
+  std::uint32_t node = 0;
+};
+
+/// The items of one stream: those from `first` to before `last` in run_times::items.
+struct item_stream {
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// See times_of().
+struct run_times {
+  std::vector<timed_item> items;     ///< by device, stream, start and end
+  std::vector<item_stream> streams;  ///< in the same order
+  std::vector<timed_call> calls;     ///< in the order of their begins
+  /// Of each thread, in order and disjoint.
+  std::vector<std::vector<host_segment>> threads;
+  std::vector<std::int64_t> thread_begins;  ///< when each thread opened its first scope
+  std::vector<std::uint32_t> operators;     ///< of each node: the innermost operator around it
+  interval host;                            ///< from the session's start to the profile
+  std::uint64_t untimed = 0;                ///< items and calls that end before they begin
+  std::uint64_t unplaced = 0;               ///< items whose device is not known
+  std::uint64_t unlaunched = 0;             ///< of `items`, those whose launch is not known
+  std::uint64_t dropped = 0;                ///< items and calls that the profile lacks
+
+  /// The devices, in order.
+  std::vector<std::uint32_t> devices() const {
+    std::vector<std::uint32_t> found;
+    for (const item_stream& s : streams)
+      if (found.empty() || found.back() != s.device) found.push_back(s.device);
+    return found;
+  }
+};
+
+namespace detail {
+
+/// Sums of times within it do not overflow: 104 days.
+inline constexpr std::int64_t latest_time = std::int64_t{1} << 53U;
+
+inline std::int64_t bounded_time(std::int64_t t) noexcept {
+  return std::clamp(t, -latest_time, latest_time);
+}
+/// 0 for what is not a number.
+inline std::int64_t whole_ns(double ns) noexcept {
+  if (!(std::fabs(ns) <= static_cast<double>(latest_time)))
+    return std::isnan(ns) ? 0 : ns > 0 ? latest_time : -latest_time;
+  return std::llround(ns);
+}
+
+[[gnu::cold]] inline item_kind kind_of(const profile& p,
+                                       const std::vector<std::uint32_t>& operators,
+                                       const device_work& w) {
+  if (w.task == device_task::copy) return item_kind::copy;
+  if (w.task == device_task::set) return item_kind::set;
+  const std::uint32_t op = w.scope < operators.size() ? operators[w.scope] : timed_item::none;
+  const bool communicates =
+      (w.kernel < p.device.kernels.size() && is_communication_kernel(p.device.kernels[w.kernel])) ||
+      (op != timed_item::none && is_collective(p.nodes[op].name));
+  return communicates ? item_kind::communication : item_kind::kernel;
+}
+
+[[gnu::cold]] inline void add_items(const profile& p, run_times& out) {
+  std::vector<item_kind> kinds;
+  for (const device_work& w : p.device.work) kinds.push_back(kind_of(p, out.operators, w));
+  for (const device_item& i : p.device.timeline.items) {
+    if (i.end < i.start) {
+      ++out.untimed;
+      continue;
+    }
+    if (i.work >= p.device.work.size()) {
+      ++out.unplaced;
+      continue;
+    }
+    const device_work& w = p.device.work[i.work];
+    timed_item& made = out.items.emplace_back();
+    made.span = {bounded_time(i.start), bounded_time(i.end)};
+    made.device = w.device;
+    made.stream = i.stream;
+    made.thread = i.thread < p.threads.size() ? i.thread : timed_item::none;
+    made.scope = w.scope < p.nodes.size() ? w.scope : timed_item::none;
+    made.work = i.work;
+    made.bytes = i.bytes;
+    made.kind = kinds[i.work];
+    made.graph = i.graph;
+    made.launched = i.call_begin >= 0;
+    if (!made.launched) {
+      ++out.unlaunched;
+      continue;
+    }
+    // Launch and start are read from two clocks: an item may seem to start before its launch.
+    made.call.begin = std::min(bounded_time(i.call_begin), made.span.begin);
+    made.call.end = std::max(made.call.begin, bounded_time(i.call_end));
+  }
+  sort_plain(out.items, [](const timed_item& a, const timed_item& b) {
+    if (a.device != b.device) return a.device < b.device;
+    if (a.stream != b.stream) return a.stream < b.stream;
+    if (a.span.begin != b.span.begin) return a.span.begin < b.span.begin;
+    return a.span.end < b.span.end;
+  });
+  for (std::size_t i = 0; i < out.items.size(); ++i) {
+    const timed_item& item = out.items[i];
+    if (out.streams.empty() || out.streams.back().device != item.device ||
+        out.streams.back().stream != item.stream)
+      out.streams.push_back({item.device, item.stream, i, i});
+    ++out.streams.back().last;
+  }
+}
+
+[[gnu::cold]] inline void add_calls(const profile& p, run_times& out) {
+  for (const host_call& c : p.device.timeline.calls) {
+    if (c.end < c.begin) {
+      ++out.untimed;
+      continue;
+    }
+    timed_call& made = out.calls.emplace_back();
+    made.span = {bounded_time(c.begin), bounded_time(c.end)};
+    made.name = c.name < p.device.functions.size() ? c.name : timed_item::none;
+    made.thread = c.thread < p.threads.size() ? c.thread : timed_item::none;
+    made.scope = c.scope < p.nodes.size() ? c.scope : timed_item::none;
+    made.device = c.device;
+    made.stream = c.stream;
+    made.event = c.event;
+    made.kind = c.kind;
+    made.waits_for = c.waits_for;
+  }
+  sort_plain(out.calls,
+             [](const timed_call& a, const timed_call& b) { return a.span.begin < b.span.begin; });
+}
+
+/// Scopes of one thread become stretches of the innermost one: the one that began last of those
+/// that are open. Scopes nest, but those of threads that the profile keeps together do not.
+class innermost_scopes {
+ public:
+  explicit innermost_scopes(std::vector<host_segment>& out) : out_(out) {}
+
+  /// In the order of begins; of equal ones, the outer scope first.
+  [[gnu::cold]] void open(const host_segment& scope) {
+    until(scope.span.begin);
+    open_.push_back(scope);
+    at_ = scope.span.begin;
+  }
+  [[gnu::cold]] void until(std::int64_t t) {
+    while (!open_.empty() && at_ < t) {
+      const host_segment& top = open_.back();
+      const std::int64_t stop = std::min(top.span.end, t);
+      if (at_ < stop) out_.push_back({{at_, stop}, top.node});
+      at_ = std::max(at_, stop);
+      if (top.span.end <= t) open_.pop_back();
+    }
+    at_ = std::max(at_, t);
+  }
+
+ private:
+  std::vector<host_segment>& out_;
+  std::vector<host_segment> open_;
+  std::int64_t at_ = -latest_time;
+};
+
+[[gnu::cold]] inline void add_scopes(const profile& p, run_times& out) {
+  std::vector<std::uint32_t> depth(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
+      depth[i] = depth[parent] + 1;
+  std::vector<host_segment> scopes;
+  for (const timeline_scope& s : p.timeline) {
+    const std::int64_t begin = whole_ns(p.clock.to_ns(s.start));
+    // Begins and ends are rounded alike, so that the scopes nest as they did.
+    const std::int64_t end =
+        std::max(begin, whole_ns((static_cast<double>(s.start) + static_cast<double>(s.duration)) *
+                                 p.clock.ns_per_tick));
+    if (s.node < p.nodes.size() && p.nodes[s.node].kind != scope_kind::root && begin < end)
+      scopes.push_back({{begin, end}, s.node});
+  }
+  sort_plain(scopes, [&](const host_segment& a, const host_segment& b) {
+    const std::uint32_t x = p.nodes[a.node].thread, y = p.nodes[b.node].thread;
+    if (x != y) return x < y;
+    if (a.span.begin != b.span.begin) return a.span.begin < b.span.begin;
+    if (a.span.end != b.span.end) return a.span.end > b.span.end;
+    return depth[a.node] < depth[b.node];
+  });
+  out.threads.resize(p.threads.size());
+  for (std::size_t i = 0; i < scopes.size();) {
+    const std::uint32_t thread = p.nodes[scopes[i].node].thread;
+    std::vector<host_segment> unknown;
+    innermost_scopes here(thread < out.threads.size() ? out.threads[thread] : unknown);
+    for (; i < scopes.size() && p.nodes[scopes[i].node].thread == thread; ++i) here.open(scopes[i]);
+    here.until(latest_time);
+  }
+}
+
+}  // namespace detail
+
+/// The times of a run. A profile whose timeline was not asked for has no scopes in it.
+[[gnu::cold]] inline run_times times_of(const profile& p) {
+  run_times out;
+  out.operators = detail::operators_around(p);
+  out.dropped = p.device.timeline.dropped_items + p.device.timeline.dropped_calls;
+  detail::add_items(p, out);
+  detail::add_calls(p, out);
+  detail::add_scopes(p, out);
+  for (const thread_info& t : p.threads) out.thread_begins.push_back(detail::whole_ns(t.begin_ns));
+  out.host.end = std::max(std::int64_t{0}, detail::whole_ns(p.wall_ns));
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/run_times.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+inline constexpr std::uint32_t all_streams = 0xFFFFFFFFU;
+
+/// What a device, or one of its streams, did in a stretch of time. wall = idle + compute +
+/// not_compute, and busy = wall - idle.
+struct device_activity {
+  std::uint32_t device = 0;
+  std::uint32_t stream = all_streams;
+  interval window;
+  std::uint64_t items = 0;  ///< that ran in it
+  std::int64_t wall = 0;
+  std::int64_t busy = 0;
+  std::int64_t idle = 0;
+  std::int64_t compute = 0;      ///< at least one kernel that computes ran
+  std::int64_t not_compute = 0;  ///< only communication, copies or memsets
+  std::int64_t kernels = 0;      ///< at least one kernel of either kind ran
+  std::int64_t communication = 0;
+  std::int64_t copies = 0;   ///< and memsets
+  std::int64_t overlap = 0;  ///< of communication, beside computation
+  std::int64_t exposed_communication = 0;
+  std::int64_t exposed_copies = 0;  ///< beside no computation
+
+  /// Of all communication, the share beside computation; negative: there is none.
+  double overlap_share() const noexcept {
+    return communication > 0 ? static_cast<double>(overlap) / static_cast<double>(communication)
+                             : -1;
+  }
+};
+
+namespace detail {
+
+/// The items of a device or of one of its streams, as numbers of run_times::items in the order of
+/// their starts.
+[[gnu::cold]] inline std::vector<std::uint32_t> items_of(const run_times& times,
+                                                         std::uint32_t device,
+                                                         std::uint32_t stream) {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t streams = 0;
+  for (const item_stream& s : times.streams) {
+    if (s.device != device || (stream != all_streams && s.stream != stream)) continue;
+    ++streams;
+    for (std::size_t i = s.first; i < s.last; ++i) numbers.push_back(static_cast<std::uint32_t>(i));
+  }
+  if (streams > 1)
+    sort_numbers(numbers, [&](std::uint32_t a, std::uint32_t b) {
+      return times.items[a].span.begin < times.items[b].span.begin;
+    });
+  return numbers;
+}
+
+/// From the first start to the last end.
+inline interval extent_of(const run_times& times, const std::vector<std::uint32_t>& items) {
+  if (items.empty()) return {};
+  interval out = times.items[items[0]].span;
+  for (const std::uint32_t i : items) out.end = std::max(out.end, times.items[i].span.end);
+  return out;
+}
+
+/// `items`: those of the device or of the stream, as items_of() has them.
+[[gnu::cold]] inline device_activity activity_of(const run_times& times,
+                                                 const std::vector<std::uint32_t>& items,
+                                                 std::uint32_t device, std::uint32_t stream,
+                                                 interval window) {
+  device_activity out;
+  out.device = device;
+  out.stream = stream;
+  out.window = window.length() > 0 ? window : extent_of(times, items);
+  interval_list all, kinds[4];
+  for (const std::uint32_t i : items) {
+    const interval span{std::max(times.items[i].span.begin, out.window.begin),
+                        std::min(times.items[i].span.end, out.window.end)};
+    const bool runs =
+        span.begin < span.end || (span.begin == span.end && times.items[i].span.length() == 0);
+    if (!runs) continue;
+    ++out.items;
+    add_in_order(all, span);
+    add_in_order(kinds[static_cast<std::size_t>(times.items[i].kind)], span);
+  }
+  const interval_list& computes = kinds[static_cast<std::size_t>(item_kind::kernel)];
+  const interval_list& communicates = kinds[static_cast<std::size_t>(item_kind::communication)];
+  const auto either = [](interval_list a, const interval_list& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return union_of(std::move(a));
+  };
+  const interval_list copies = either(kinds[static_cast<std::size_t>(item_kind::copy)],
+                                      kinds[static_cast<std::size_t>(item_kind::set)]);
+  out.wall = out.window.length();
+  out.busy = length_of(all);
+  out.idle = out.wall - out.busy;
+  out.compute = length_of(computes);
+  out.not_compute = out.busy - out.compute;
+  out.kernels = length_of(either(computes, communicates));
+  out.communication = length_of(communicates);
+  out.copies = length_of(copies);
+  out.overlap = length_of(common_of(communicates, computes));
+  out.exposed_communication = out.communication - out.overlap;
+  out.exposed_copies = out.copies - length_of(common_of(copies, computes));
+  return out;
+}
+
+}  // namespace detail
+
+/// `window`: where it is empty, from the first start to the last end.
+[[gnu::cold]] inline device_activity activity_of(const run_times& times, std::uint32_t device,
+                                                 std::uint32_t stream = all_streams,
+                                                 interval window = {}) {
+  return detail::activity_of(times, detail::items_of(times, device, stream), device, stream,
+                             window);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/device_activity.hpp>
+
+// <kprof/model/timeline/idle_causes.hpp>
+#ifndef KPROF_MODEL_TIMELINE_IDLE_CAUSES_HPP
+#define KPROF_MODEL_TIMELINE_IDLE_CAUSES_HPP
+
+// Why a device, or one of its streams, had nothing to do. A gap ends with the start of an item, and
+// when that was launched tells the cause. A stream's gap costs nothing while another one works: the
+// device's own gaps are what counts. Pure, n log n.
+
+// <kprof/model/timeline/event_waits.hpp>
+#ifndef KPROF_MODEL_TIMELINE_EVENT_WAITS_HPP
+#define KPROF_MODEL_TIMELINE_EVENT_WAITS_HPP
+
+// Which item waited for which by an event: one thread records an event on a stream, another stream
+// is told to wait for it. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// `item` could start when `awaited` had ended; numbers of run_times::items.
+struct item_wait {
+  std::uint32_t item = 0;
+  std::uint32_t awaited = 0;
+};
+
+/// The items of each stream in the order of their launches, and the events recorded.
+class launch_order {
+ public:
+  [[gnu::cold]] explicit launch_order(const run_times& times) : times_(times) {
+    for (std::size_t i = 0; i < times.items.size(); ++i)
+      if (times.items[i].launched) order_.push_back(static_cast<std::uint32_t>(i));
+    sort_numbers(order_, [&](std::uint32_t a, std::uint32_t b) {
+      const timed_item &x = times.items[a], &y = times.items[b];
+      if (x.device != y.device) return x.device < y.device;
+      if (x.stream != y.stream) return x.stream < y.stream;
+      return x.call.begin < y.call.begin;
+    });
+    for (std::size_t i = 0; i < times.calls.size(); ++i)
+      if (times.calls[i].kind == call_kind::event_record && times.calls[i].event != 0)
+        records_.push_back(static_cast<std::uint32_t>(i));
+    sort_numbers(records_, [&](std::uint32_t a, std::uint32_t b) {
+      const timed_call &x = times.calls[a], &y = times.calls[b];
+      if (x.event != y.event) return x.event < y.event;
+      return x.span.begin < y.span.begin;
+    });
+  }
+
+  /// The last item that a stream was given before `t`, or none.
+  std::uint32_t last_before(std::uint32_t device, std::uint32_t stream, std::int64_t t) const {
+    const std::size_t at = first_from(device, stream, t);
+    return at > 0 && is_of(at - 1, device, stream) ? order_[at - 1] : timed_item::none;
+  }
+  /// The first one from `t` on, or none.
+  std::uint32_t first_after(std::uint32_t device, std::uint32_t stream, std::int64_t t) const {
+    const std::size_t at = first_from(device, stream, t);
+    return at < order_.size() && is_of(at, device, stream) ? order_[at] : timed_item::none;
+  }
+
+  /// What the event stands for at `t`: the last item given to its stream before it was recorded the
+  /// last time; or none.
+  [[gnu::cold]] std::uint32_t item_of_event(std::uint64_t event, std::int64_t t) const {
+    const auto after = std::partition_point(records_.begin(), records_.end(), [&](std::uint32_t i) {
+      const timed_call& c = times_.calls[i];
+      return c.event != event ? c.event < event : c.span.begin < t;
+    });
+    if (after == records_.begin()) return timed_item::none;
+    const timed_call& record = times_.calls[*(after - 1)];
+    if (record.event != event) return timed_item::none;
+    return last_before(record.device, record.stream, record.span.begin);
+  }
+
+ private:
+  [[gnu::cold]] std::size_t first_from(std::uint32_t device, std::uint32_t stream,
+                                       std::int64_t t) const {
+    const auto at = std::partition_point(order_.begin(), order_.end(), [&](std::uint32_t i) {
+      const timed_item& item = times_.items[i];
+      if (item.device != device) return item.device < device;
+      if (item.stream != stream) return item.stream < stream;
+      return item.call.begin < t;
+    });
+    return static_cast<std::size_t>(at - order_.begin());
+  }
+  bool is_of(std::size_t at, std::uint32_t device, std::uint32_t stream) const {
+    const timed_item& item = times_.items[order_[at]];
+    return item.device == device && item.stream == stream;
+  }
+
+  const run_times& times_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> records_;  // by event and time
+};
+
+/// By the item that waited.
+[[gnu::cold]] inline std::vector<item_wait> event_waits(const run_times& times,
+                                                        const launch_order& order) {
+  std::vector<item_wait> out;
+  for (const timed_call& c : times.calls) {
+    if (c.kind != call_kind::stream_wait || c.event == 0) continue;
+    const std::uint32_t awaited = order.item_of_event(c.event, c.span.begin);
+    const std::uint32_t item = order.first_after(c.device, c.stream, c.span.begin);
+    if (awaited != timed_item::none && item != timed_item::none && awaited != item)
+      out.push_back({item, awaited});
+  }
+  sort_plain(out, [](const item_wait& a, const item_wait& b) { return a.item < b.item; });
+  return out;
+}
+
+/// The waits of one item.
+[[gnu::cold]] inline std::pair<const item_wait*, const item_wait*> waits_of(
+    const std::vector<item_wait>& all, std::uint32_t item) {
+  const auto is_before = [item](const item_wait& w) { return w.item < item; };
+  const auto is_not_after = [item](const item_wait& w) { return w.item <= item; };
+  const auto first = std::partition_point(all.begin(), all.end(), is_before);
+  const auto last = std::partition_point(first, all.end(), is_not_after);
+  return {all.data() + (first - all.begin()), all.data() + (last - all.begin())};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/event_waits.hpp>
+
+// <kprof/model/timeline/scope_times.hpp>
+#ifndef KPROF_MODEL_TIMELINE_SCOPE_TIMES_HPP
+#define KPROF_MODEL_TIMELINE_SCOPE_TIMES_HPP
+
+// Time charged to scopes, and the same by the name of the operator or region. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Time of an operator, or outside operators of a region.
+struct named_time {
+  std::string name;  ///< empty: outside all scopes
+  scope_kind kind = scope_kind::root;
+  std::int64_t ns = 0;
+};
+
+namespace detail {
+
+/// Whole nanoseconds of each node; those that are of none come last.
+class scope_times {
+ public:
+  explicit scope_times(std::size_t nodes) : ns_(nodes + 1) {}
+  void add(std::uint32_t node, std::int64_t ns) noexcept {
+    ns_[node < ns_.size() - 1 ? node : ns_.size() - 1] += ns;
+  }
+  std::int64_t of(std::uint32_t node) const noexcept { return ns_[node]; }
+
+  /// By name, the largest first: of the innermost operator around, where there is one, else of the
+  /// region. Nothing for those without time.
+  [[gnu::cold]] std::vector<named_time> by_name(const profile& p,
+                                                const std::vector<std::uint32_t>& operators) const {
+    // Of each name, which is an operator's or a region's: a node that has it, and the time.
+    std::vector<std::uint32_t> node = {scope_node::none};
+    std::vector<std::int64_t> ns = {ns_.back()};
+    text_numbers names;
+    key_numbers rows(16);
+    static_cast<void>(rows.of({}));
+    for (std::size_t i = 0; i + 1 < ns_.size(); ++i) {
+      if (ns_[i] == 0) continue;
+      const std::uint32_t at =
+          operators[i] != scope_node::none ? operators[i] : static_cast<std::uint32_t>(i);
+      const scope_node& n = p.nodes[at];
+      const bool is_root = n.kind == scope_kind::root;
+      const auto [row, is_new] =
+          is_root ? rows.of({}) : rows.of({{1, n.kind == scope_kind::op, names.of(n.name)}});
+      if (is_new) {
+        node.push_back(at);
+        ns.push_back(0);
+      }
+      ns[row] += ns_[i];
+    }
+    std::vector<named_time> out;
+    for (const std::uint32_t row :
+         sorted_order(ns.size(), [&](std::uint32_t a, std::uint32_t b) { return ns[a] > ns[b]; })) {
+      if (ns[row] == 0) continue;
+      named_time& made = out.emplace_back();
+      made.ns = ns[row];
+      if (node[row] == scope_node::none) continue;
+      made.name = p.nodes[node[row]].name;
+      made.kind = p.nodes[node[row]].kind;
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::int64_t> ns_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/scope_times.hpp>
+
+// <kprof/model/timeline/thread_states.hpp>
+#ifndef KPROF_MODEL_TIMELINE_THREAD_STATES_HPP
+#define KPROF_MODEL_TIMELINE_THREAD_STATES_HPP
+
+// What each thread did when: in a call that waits, in another call of CUDA's libraries, in an
+// operator, in a region, or in no scope. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a thread does; where it is in a call, that counts, whatever scope is around it.
+enum class host_state : std::uint8_t {
+  synchronising,  ///< in a call that waits for a device, a stream or an event
+  calling,        ///< in another call of CUDA's libraries
+  in_operator,
+  in_region,
+  outside,  ///< in no scope
+};
+inline constexpr std::size_t host_states = 5;
+
+namespace detail {
+
+/// Whether the thread waits in the call.
+inline bool blocks(const timed_call& c) noexcept {
+  return c.waits_for != awaited::nothing && c.kind != call_kind::stream_wait;
+}
+
+struct thread_calls {
+  interval_list waiting;
+  interval_list any;  // waiting ones too
+};
+
+[[gnu::cold]] inline std::vector<thread_calls> calls_by_thread(const run_times& times) {
+  std::vector<thread_calls> out(times.threads.size());
+  const auto add = [&](std::uint32_t thread, interval span, bool waits) {
+    if (thread >= out.size()) return;
+    out[thread].any.push_back(span);
+    if (waits) out[thread].waiting.push_back(span);
+  };
+  for (const timed_item& i : times.items)
+    if (i.launched) add(i.thread, i.call, false);
+  for (const timed_call& c : times.calls) add(c.thread, c.span, blocks(c));
+  for (thread_calls& c : out) {
+    c.any = union_of(std::move(c.any));
+    c.waiting = union_of(std::move(c.waiting));
+  }
+  return out;
+}
+
+/// Says of any stretch of a thread's time in which states and scopes it was.
+class thread_states {
+ public:
+  [[gnu::cold]] explicit thread_states(const run_times& times) : times_(times) {
+    for (thread_calls& c : calls_by_thread(times)) {
+      waiting_.emplace_back(std::move(c.waiting));
+      calls_.emplace_back(std::move(c.any));
+    }
+  }
+
+  /// Calls visit(node, state, ns) for the parts of the stretch, whose sum is its length; of an
+  /// unknown thread nothing. `node`: the innermost scope, or none.
+  template <class Visit>
+  [[gnu::cold]] void each(std::uint32_t thread, interval span, const Visit& visit) const {
+    if (thread >= times_.threads.size()) return;
+    const std::vector<host_segment>& segments = times_.threads[thread];
+    auto at = std::partition_point(segments.begin(), segments.end(),
+                                   [&](const host_segment& s) { return s.span.end <= span.begin; });
+    std::int64_t t = span.begin;
+    for (; at != segments.end() && span.end > at->span.begin; ++at) {
+      split(thread, {t, at->span.begin}, scope_node::none, visit);
+      t = std::min(at->span.end, span.end);
+      split(thread, {std::max(at->span.begin, span.begin), t}, at->node, visit);
+    }
+    split(thread, {t, span.end}, scope_node::none, visit);
+  }
+
+  bool waits_in(std::uint32_t thread, interval span) const noexcept {
+    return thread < waiting_.size() && waiting_[thread].within(span) > 0;
+  }
+
+ private:
+  template <class Visit>
+  [[gnu::cold]] void split(std::uint32_t thread, interval span, std::uint32_t node,
+                           const Visit& visit) const {
+    if (span.length() == 0) return;
+    const std::int64_t waiting = waiting_[thread].within(span);
+    const std::int64_t calling = calls_[thread].within(span) - waiting;
+    const std::int64_t own = span.length() - waiting - calling;
+    const bool in_op = node != scope_node::none && times_.operators[node] != scope_node::none;
+    if (waiting > 0) visit(node, host_state::synchronising, waiting);
+    if (calling > 0) visit(node, host_state::calling, calling);
+    if (own > 0)
+      visit(node,
+            in_op                      ? host_state::in_operator
+            : node != scope_node::none ? host_state::in_region
+                                       : host_state::outside,
+            own);
+  }
+
+  const run_times& times_;
+  std::vector<measured_intervals> waiting_;  // of each thread
+  std::vector<measured_intervals> calls_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/thread_states.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A gap shorter than that, before an item launched in time, is between one kernel and the next.
+inline constexpr std::int64_t short_gap_ns = 5000;
+
+/// The time in which nothing ran, by cause: host + kernel + event + other + unknown + edges = idle.
+struct idle_causes {
+  std::uint32_t device = 0;
+  std::uint32_t stream = all_streams;
+  interval window;
+  std::int64_t idle = 0;
+  std::int64_t host = 0;     ///< the launch began after the item before had ended
+  std::int64_t kernel = 0;   ///< it was launched in time, and the gap is short
+  std::int64_t event = 0;    ///< it had to wait for an item of another stream
+  std::int64_t other = 0;    ///< launched in time, and for no reason that is known
+  std::int64_t unknown = 0;  ///< the launch is not known
+  std::int64_t edges = 0;    ///< before the first item and after the last one
+  /// Of `host`, by what the launching thread did meanwhile; until the start of the item, a launch
+  /// that has returned is still under way. With unknown_thread they sum to `host`.
+  std::int64_t host_in[host_states] = {};
+  std::int64_t unknown_thread = 0;
+  /// `host` by the operator or region that the launching thread was in.
+  std::vector<named_time> host_by;
+
+  std::int64_t in(host_state state) const noexcept {
+    return host_in[static_cast<std::size_t>(state)];
+  }
+};
+
+namespace detail {
+
+class idle_search {
+ public:
+  [[gnu::cold]] idle_search(const profile& p, const run_times& times)
+      : p_(p), times_(times), order_(times), waits_(event_waits(times, order_)), states_(times) {}
+
+  /// `all`: the items of the device or of the stream, as items_of() has them.
+  [[gnu::cold]] idle_causes of(const std::vector<std::uint32_t>& all, std::uint32_t device,
+                               std::uint32_t stream, interval window,
+                               std::int64_t short_gap) const {
+    idle_causes out;
+    out.device = device;
+    out.stream = stream;
+    const std::vector<std::uint32_t> items = lasting(all);
+    out.window = window.length() > 0 ? window : extent_of(times_, all);
+    scope_times scopes(p_.nodes.size());
+    const auto clipped = [&](std::int64_t from, std::int64_t to) {
+      return interval{std::max(from, out.window.begin), std::min(to, out.window.end)};
+    };
+    if (items.empty()) {
+      out.idle = out.edges = out.window.length();
+      return out;
+    }
+    out.edges = clipped(out.window.begin, times_.items[items[0]].span.begin).length();
+    const std::int64_t last = each_gap(items, [&](interval gap, std::uint32_t next) {
+      add_gap(gap, next, clipped, short_gap, out, scopes);
+    });
+    out.edges += clipped(last, out.window.end).length();
+    out.idle = out.host + out.kernel + out.event + out.other + out.unknown + out.edges;
+    out.host_by = scopes.by_name(p_, times_.operators);
+    return out;
+  }
+
+  /// The items that take time, in the order of their starts.
+  [[gnu::cold]] std::vector<std::uint32_t> lasting(std::vector<std::uint32_t> items) const {
+    std::erase_if(items, [&](std::uint32_t i) { return times_.items[i].span.length() == 0; });
+    return items;
+  }
+
+  /// Calls visit(gap, next) for each stretch between `items` in which none ran. Of several items
+  /// that start at its end, `next` is the one launched first. Returns the last end.
+  template <class Visit>
+  [[gnu::cold]] std::int64_t each_gap(const std::vector<std::uint32_t>& items,
+                                      const Visit& visit) const {
+    std::int64_t busy_until = items.empty() ? 0 : times_.items[items[0]].span.begin;
+    for (std::size_t i = 0; i < items.size();) {
+      const std::int64_t start = times_.items[items[i]].span.begin;
+      std::uint32_t next = items[i];
+      std::int64_t until = busy_until;
+      for (; i < items.size() && times_.items[items[i]].span.begin == start; ++i) {
+        if (is_launched_before(items[i], next)) next = items[i];
+        until = std::max(until, times_.items[items[i]].span.end);
+      }
+      if (start > busy_until) visit(interval{busy_until, start}, next);
+      busy_until = until;
+    }
+    return busy_until;
+  }
+
+  const thread_states& states() const noexcept { return states_; }
+
+ private:
+  bool is_launched_before(std::uint32_t a, std::uint32_t b) const noexcept {
+    const timed_item &x = times_.items[a], &y = times_.items[b];
+    return x.launched && (!y.launched || x.call.begin < y.call.begin);
+  }
+
+  [[gnu::cold]] bool waited_for_event(std::uint32_t item, interval gap) const {
+    const auto [first, last] = waits_of(waits_, item);
+    return std::any_of(first, last, [&](const item_wait& w) {
+      const std::int64_t end = times_.items[w.awaited].span.end;
+      return end > gap.begin && end <= gap.end;
+    });
+  }
+
+  template <class Clip>
+  [[gnu::cold]] void add_gap(interval gap, std::uint32_t next, const Clip& clipped,
+                             std::int64_t short_gap, idle_causes& out, scope_times& scopes) const {
+    const timed_item& item = times_.items[next];
+    const std::int64_t ns = clipped(gap.begin, gap.end).length();
+    if (!item.launched) out.unknown += ns;
+    else if (item.call.begin > gap.begin) add_host_wait(gap, item, clipped, out, scopes);
+    else if (gap.length() < short_gap) out.kernel += ns;
+    else if (waited_for_event(next, gap)) out.event += ns;
+    else out.other += ns;
+  }
+
+  template <class Clip>
+  [[gnu::cold]] void add_host_wait(interval gap, const timed_item& item, const Clip& clipped,
+                                   idle_causes& out, scope_times& scopes) const {
+    const interval before = clipped(gap.begin, item.call.begin),
+                   launch = clipped(item.call.begin, gap.end);
+    out.host += before.length() + launch.length();
+    scopes.add(item.scope, launch.length());
+    out.host_in[static_cast<std::size_t>(host_state::calling)] += launch.length();
+    if (item.thread >= times_.threads.size()) {
+      out.unknown_thread += before.length();
+      scopes.add(timed_item::none, before.length());
+      return;
+    }
+    if (before.length() == 0) return;
+    states_.each(item.thread, before, [&](std::uint32_t node, host_state state, std::int64_t ns) {
+      out.host_in[static_cast<std::size_t>(state)] += ns;
+      scopes.add(node, ns);
+    });
+  }
+
+  const profile& p_;
+  const run_times& times_;
+  launch_order order_;
+  std::vector<item_wait> waits_;
+  thread_states states_;
+};
+
+}  // namespace detail
+
+/// `stream`: one of them, or all_streams for the device as a whole. `window`: where it is empty,
+/// from the first start to the last end.
+[[gnu::cold]] inline idle_causes idle_causes_of(const profile& p, const run_times& times,
+                                                std::uint32_t device,
+                                                std::uint32_t stream = all_streams,
+                                                interval window = {},
+                                                std::int64_t short_gap = short_gap_ns) {
+  return detail::idle_search(p, times).of(detail::items_of(times, device, stream), device, stream,
+                                          window, short_gap);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/idle_causes.hpp>
+
+// <kprof/model/timeline/late_launches.hpp>
+#ifndef KPROF_MODEL_TIMELINE_LATE_LAUNCHES_HPP
+#define KPROF_MODEL_TIMELINE_LATE_LAUNCHES_HPP
+
+// What the host did while a device was idle since the next launch was late: what advice rests on.
+// Each nanosecond counts for one thing, so that what two pieces of advice save adds up. Pure,
+// n log n.
+
+// <kprof/model/timeline/graph_saving.hpp>
+#ifndef KPROF_MODEL_TIMELINE_GRAPH_SAVING_HPP
+#define KPROF_MODEL_TIMELINE_GRAPH_SAVING_HPP
+
+// What capturing launches into a CUDA graph would save at most: the time that a device waited for a
+// launch while the host went from one launch to the next. Pure, n log n.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// Of one device; its items that a graph launched already are not in it.
+struct graph_saving {
+  std::uint64_t gaps = 0;     ///< of the device, that ended with an item launched too late
+  std::int64_t gap_ns = 0;    ///< their length
+  std::int64_t saved_ns = 0;  ///< of it, what is longer than between the nodes of a graph
+};
+/// Taken for the time between two nodes of a graph that follow one another.
+inline constexpr std::int64_t graph_gap_ns = 1000;
+
+/// Gaps in which the host waited for the device do not count: it may need the result to go on.
+[[gnu::cold]] inline graph_saving graph_saving_of(const profile& p, const run_times& times,
+                                                  std::uint32_t device) {
+  graph_saving out;
+  const detail::idle_search search(p, times);
+  search.each_gap(search.lasting(detail::items_of(times, device, all_streams)),
+                  [&](interval gap, std::uint32_t next) {
+                    const timed_item& item = times.items[next];
+                    if (!item.launched || item.graph || item.call.begin <= gap.begin) return;
+                    if (search.states().waits_in(item.thread, {gap.begin, item.call.begin})) return;
+                    ++out.gaps;
+                    out.gap_ns += gap.length();
+                    out.saved_ns += std::max<std::int64_t>(0, gap.length() - graph_gap_ns);
+                  });
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/graph_saving.hpp>
+
+// <kprof/model/timeline/launches.hpp>
+#ifndef KPROF_MODEL_TIMELINE_LAUNCHES_HPP
+#define KPROF_MODEL_TIMELINE_LAUNCHES_HPP
+
+// How far the host runs ahead of a stream, and what launches cost. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// So many launches a stream holds; the next one blocks the host.
+inline constexpr std::uint64_t full_queue = 1024;
+
+/// Items of a stream that were launched and have not started.
+struct queue_length {
+  interval window;  ///< from the first launch to the last start
+  std::uint64_t longest = 0;
+  double mean = 0;            ///< over the window; 0 where that is empty
+  std::int64_t full = 0;      ///< time with `full_queue` or more
+  std::uint64_t unknown = 0;  ///< items left out, whose launch is not known
+};
+
+[[gnu::cold]] inline queue_length queue_length_of(const run_times& times, std::uint32_t device,
+                                                  std::uint32_t stream) {
+  queue_length out;
+  std::vector<std::int64_t> launches, starts;
+  for (const std::uint32_t i : detail::items_of(times, device, stream)) {
+    const timed_item& item = times.items[i];
+    if (!item.launched) {
+      ++out.unknown;
+      continue;
+    }
+    launches.push_back(item.call.begin);
+    starts.push_back(item.span.begin);
+  }
+  if (launches.empty()) return out;
+  const auto in_order = [](std::int64_t a, std::int64_t b) { return a < b; };
+  detail::sort_plain(launches, in_order);
+  detail::sort_plain(starts, in_order);
+  out.window = {launches.front(), starts.back()};
+  double area = 0;
+  std::uint64_t queued = 0;
+  std::int64_t t = out.window.begin;
+  for (std::size_t l = 0, s = 0; s < starts.size();) {
+    const std::int64_t next = l < launches.size() ? std::min(launches[l], starts[s]) : starts[s];
+    area += static_cast<double>(queued) * static_cast<double>(next - t);
+    if (queued >= full_queue) out.full += next - t;
+    t = next;
+    // What starts at the very moment of its launch was never queued.
+    while (l < launches.size() && launches[l] == t) ++l, ++queued;
+    while (s < starts.size() && starts[s] == t) ++s, --queued;
+    out.longest = std::max(out.longest, queued);
+  }
+  if (out.window.length() > 0) out.mean = area / static_cast<double>(out.window.length());
+  return out;
+}
+
+/// What launching took, of all items that were not launched by a graph.
+struct launch_statistics {
+  std::uint64_t launches = 0;
+  double call_ns = 0;   ///< in the calls
+  double delay_ns = 0;  ///< from the return of the call to the start, summed
+  std::int64_t longest_delay = 0;
+  std::uint64_t short_items = 0;  ///< shorter than their call, of those up to slow_call_ns
+  double short_ns = 0;            ///< they ran
+  double short_call_ns = 0;       ///< in their calls
+  std::uint64_t slow_calls = 0;   ///< above slow_call_ns
+  std::uint64_t late = 0;         ///< delays above late_start_ns
+  std::uint64_t from_graphs = 0;  ///< items left out, that a graph launched
+  std::uint64_t unknown = 0;      ///< items left out, whose launch is not known
+};
+inline constexpr std::int64_t slow_call_ns = 50'000;
+inline constexpr std::int64_t late_start_ns = 100'000;
+
+/// `stream` may be all_streams.
+[[gnu::cold]] inline launch_statistics launch_statistics_of(const run_times& times,
+                                                            std::uint32_t device,
+                                                            std::uint32_t stream = all_streams) {
+  launch_statistics out;
+  for (const std::uint32_t i : detail::items_of(times, device, stream)) {
+    const timed_item& item = times.items[i];
+    if (item.graph || !item.launched) {
+      ++(item.graph ? out.from_graphs : out.unknown);
+      continue;
+    }
+    const std::int64_t call = item.call.length(),
+                       delay = std::max<std::int64_t>(0, item.span.begin - item.call.end);
+    ++out.launches;
+    out.call_ns += static_cast<double>(call);
+    out.delay_ns += static_cast<double>(delay);
+    out.longest_delay = std::max(out.longest_delay, delay);
+    if (delay > late_start_ns) ++out.late;
+    if (call > slow_call_ns) {
+      ++out.slow_calls;
+    } else if (item.span.length() < call) {
+      ++out.short_items;
+      out.short_ns += static_cast<double>(item.span.length());
+      out.short_call_ns += static_cast<double>(call);
+    }
+  }
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/launches.hpp>
+
+// <kprof/model/timeline/step_breakdown.hpp>
+#ifndef KPROF_MODEL_TIMELINE_STEP_BREAKDOWN_HPP
+#define KPROF_MODEL_TIMELINE_STEP_BREAKDOWN_HPP
+
+// Where the time of steps goes: each nanosecond counts for one thing, so that the parts are the
+// step. Pure, n log n.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What time goes to; where several things happen at once, the one that comes first here.
+enum class time_use : std::uint8_t {
+  kernel,
+  copy,
+  set,
+  communication,  ///< kernels of collectives, and collectives that the host does itself
+  call,           ///< a call of CUDA's libraries
+  input,          ///< scopes that bring the data of a step, see is_input()
+  operators,      ///< operators on the host
+  other,
+};
+inline constexpr std::size_t time_uses = 8;
+
+/// The time of a step.
+struct step_breakdown {
+  interval step;
+  std::int64_t part[time_uses] = {};  ///< by time_use; their sum is the step
+  // What ran beside what: computation + communication - overlap + rest is the step.
+  std::int64_t computation = 0;  ///< kernels; operators on the host where there are no kernels
+  std::int64_t communication = 0;
+  std::int64_t overlap = 0;  ///< both at once
+  std::int64_t rest = 0;
+
+  std::int64_t of(time_use use) const noexcept { return part[static_cast<std::size_t>(use)]; }
+};
+
+inline constexpr std::uint32_t all_devices = 0xFFFFFFFFU;
+
+namespace detail {
+
+/// When time went to each use.
+struct used_times {
+  interval_list list[time_uses];  // that of `other` is empty
+};
+
+/// Of each node, whether it or a scope around it is the input of a step.
+[[gnu::cold]] inline std::vector<char> input_nodes(const profile& p) {
+  std::vector<char> out(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    if (n.kind == scope_kind::root) continue;
+    const std::uint32_t parent = parent_of(p, i);
+    out[i] = (parent != scope_node::none && out[parent] != 0) || is_input(n.name) ? 1 : 0;
+  }
+  return out;
+}
+
+/// Of each node, whether it belongs to a collective that put no work on a device.
+[[gnu::cold]] inline std::vector<char> host_collectives(const profile& p, const run_times& times) {
+  std::vector<char> launches(p.nodes.size()), out(p.nodes.size());
+  for (const device_work& w : p.device.work)
+    if (w.scope < p.nodes.size()) launches[w.scope] = 1;
+  for (std::size_t i = p.nodes.size(); i-- > 0;)
+    if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
+      launches[parent] = static_cast<char>(launches[parent] | launches[i]);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t op = times.operators[i];
+    out[i] = op != scope_node::none && launches[op] == 0 && is_collective(p.nodes[op].name) ? 1 : 0;
+  }
+  return out;
+}
+
+[[gnu::cold]] inline used_times uses_of(const profile& p, const run_times& times,
+                                        std::uint32_t device) {
+  used_times out;
+  const auto add = [&out](time_use use, interval span) {
+    out.list[static_cast<std::size_t>(use)].push_back(span);
+  };
+  for (const timed_item& i : times.items) {
+    if (i.launched) add(time_use::call, i.call);
+    if (device != all_devices && i.device != device) continue;
+    add(i.kind == item_kind::kernel ? time_use::kernel
+        : i.kind == item_kind::copy ? time_use::copy
+        : i.kind == item_kind::set  ? time_use::set
+                                    : time_use::communication,
+        i.span);
+  }
+  for (const timed_call& c : times.calls) add(time_use::call, c.span);
+  const std::vector<char> input = input_nodes(p), collective = host_collectives(p, times);
+  for (const std::vector<host_segment>& thread : times.threads)
+    for (const host_segment& s : thread) {
+      if (collective[s.node] != 0) add(time_use::communication, s.span);
+      if (input[s.node] != 0) add(time_use::input, s.span);
+      if (times.operators[s.node] != scope_node::none) add(time_use::operators, s.span);
+    }
+  for (interval_list& list : out.list) list = union_of(std::move(list));
+  return out;
+}
+
+/// The breakdown of stretches that may overlap; each sums to its length.
+[[gnu::cold]] inline std::vector<step_breakdown> break_down(const used_times& uses,
+                                                            const std::vector<interval>& steps) {
+  std::vector<step_breakdown> out;
+  for (const interval& s : steps) out.emplace_back().step = s;
+  interval_list rest = union_of(steps);
+  for (std::size_t use = 0; use < time_uses; ++use) {
+    const bool is_other = use + 1 == time_uses;
+    const measured_intervals taken(is_other ? rest : common_of(rest, uses.list[use]));
+    if (!is_other) rest = difference_of(rest, uses.list[use]);
+    for (step_breakdown& row : out) row.part[use] = taken.within(row.step);
+  }
+  const auto list = [&uses](time_use use) { return uses.list[static_cast<std::size_t>(use)]; };
+  const bool kernels = !list(time_use::kernel).empty();
+  const measured_intervals computes(list(kernels ? time_use::kernel : time_use::operators)),
+      communicates(list(time_use::communication)),
+      both(common_of(computes.list(), communicates.list()));
+  for (step_breakdown& row : out) {
+    row.computation = computes.within(row.step);
+    row.communication = communicates.within(row.step);
+    row.overlap = both.within(row.step);
+    row.rest = row.step.length() + row.overlap - row.computation - row.communication;
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// Where the time of each stretch goes, on one device or on all together.
+[[gnu::cold]] inline std::vector<step_breakdown> breakdown_of(const profile& p,
+                                                              const run_times& times,
+                                                              const std::vector<interval>& steps,
+                                                              std::uint32_t device = all_devices) {
+  return detail::break_down(detail::uses_of(p, times, device), steps);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/step_breakdown.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Idle time of a device before items that were launched late, by what the launching thread did.
+/// The first that applies counts; no time is in two of them.
+struct late_launches {
+  /// Allocated or freed memory of the device, not of a pool; not in the first step or to warm up.
+  std::int64_t allocating = 0;
+  /// Was in a copy or memset that blocks, also in one whose own launch was in time; not in copies
+  /// of 64 KiB or less to the device.
+  std::int64_t copying = 0;
+  std::int64_t input = 0;        ///< was in a scope that brings the data of a step
+  std::int64_t after_waits = 0;  ///< had waited for the device, from the return of the call on
+  std::int64_t launching = 0;    ///< went from one launch to the next, in at most late_start_ns
+  std::int64_t saved_ns = 0;     ///< of `launching`, what is longer than between nodes of a graph
+  std::uint64_t waits = 0;       ///< calls behind which after_waits lies
+  std::uint64_t launches = 0;    ///< that `launching` was for
+  std::int64_t apart = 0;        ///< from each of them to the launch before, summed
+  std::vector<named_time> waited_in;  ///< after_waits by the scope of the call
+  std::vector<named_time> input_in;   ///< `input` by scope
+};
+
+namespace detail {
+
+/// Whether a call allocates or frees memory and may wait for the device to do so.
+[[gnu::cold]] inline bool allocates(const profile& p, const timed_call& c) noexcept {
+  if (c.kind != call_kind::allocate && c.kind != call_kind::free) return false;
+  return c.name == timed_item::none ||
+         p.device.functions[c.name].find("Async") == std::string::npos;
+}
+/// Whether a copy or memset holds the thread until it is done.
+inline bool is_blocking_copy(const timed_call& c) noexcept {
+  return (c.kind == call_kind::copy || c.kind == call_kind::set) && blocks(c);
+}
+/// A copy to the device of at most 64 KiB: its bytes go along with the command.
+[[gnu::cold]] inline bool is_slight_copy(const profile& p, const timed_item& i) noexcept {
+  return i.kind == item_kind::copy && i.bytes <= 65536 &&
+         p.device.work[i.work].direction == copy_direction::host_to_device;
+}
+
+class late_launch_search {
+ public:
+  [[gnu::cold]] late_launch_search(const profile& p, const run_times& times) : times_(times) {
+    threads_.resize(times.threads.size());
+    std::vector<std::vector<std::int64_t>> slight(threads_.size());  // begins of calls
+    for (const timed_item& i : times.items) {
+      if (!i.launched || i.thread >= threads_.size()) continue;
+      threads_[i.thread].launches.push_back(i.call.begin);
+      if (is_slight_copy(p, i)) slight[i.thread].push_back(i.call.begin);
+    }
+    const auto is_less = [](std::int64_t a, std::int64_t b) { return a < b; };
+    for (std::vector<std::int64_t>& begins : slight) sort_plain(begins, is_less);
+    for (std::uint32_t n = 0; n < times.calls.size(); ++n) {
+      const timed_call& c = times.calls[n];
+      if (c.thread >= threads_.size()) continue;
+      of_thread& t = threads_[c.thread];
+      if (allocates(p, c)) t.allocates.push_back(c.span);
+      else if (is_blocking_copy(c) &&
+               !std::binary_search(slight[c.thread].begin(), slight[c.thread].end(), c.span.begin))
+        t.copies.push_back(c.span);
+      if (allocates(p, c) || !blocks(c)) continue;
+      t.waits.push_back(c.span);
+      t.waits_by_end.push_back(n);
+    }
+    const step_mark* first = nullptr;
+    for (const step_mark& m : p.steps) {
+      if (!m.counts) warm_until_ = std::max(warm_until_, bounded_time(m.end));
+      if (first == nullptr || m.begin < first->begin) first = &m;
+    }
+    if (first != nullptr) warm_until_ = std::max(warm_until_, bounded_time(first->end));
+    const std::vector<char> input = input_nodes(p);
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      of_thread& t = threads_[i];
+      sort_plain(t.launches, is_less);
+      sort_numbers(t.waits_by_end, [&](std::uint32_t a, std::uint32_t b) {
+        return times.calls[a].span.end < times.calls[b].span.end;
+      });
+      for (interval_list* list : {&t.allocates, &t.copies, &t.waits})
+        *list = union_of(std::move(*list));
+      for (const host_segment& s : times.threads[i])
+        if (input[s.node] != 0) t.inputs.push_back(s);
+    }
+  }
+
+  /// `items`: as idle_search::lasting() has them.
+  [[gnu::cold]] late_launches of(const profile& p, const idle_search& search,
+                                 const std::vector<std::uint32_t>& items, interval window) const {
+    std::vector<gaps> found(threads_.size());
+    late_launches out;
+    search.each_gap(items, [&](interval gap, std::uint32_t next) {
+      const timed_item& item = times_.items[next];
+      const interval clipped{std::max(gap.begin, window.begin), std::min(gap.end, window.end)};
+      if (!item.launched || item.thread >= found.size() || clipped.length() == 0) return;
+      found[item.thread].all.push_back(clipped);
+      if (item.call.begin <= gap.begin) return;
+      found[item.thread].late.push_back(clipped);
+      sort_gap(clipped, item, found[item.thread]);
+    });
+    scope_times waited(p.nodes.size()), input(p.nodes.size());
+    for (std::size_t i = 0; i < found.size(); ++i) add(threads_[i], found[i], out, waited, input);
+    out.waited_in = waited.by_name(p, times_.operators);
+    out.input_in = input.by_name(p, times_.operators);
+    return out;
+  }
+
+ private:
+  struct of_thread {
+    std::vector<std::int64_t> launches;       // begins of calls, in order
+    std::vector<std::uint32_t> waits_by_end;  // of run_times::calls
+    interval_list allocates, copies, waits;
+    std::vector<host_segment> inputs;
+  };
+  struct after_wait {
+    interval span;  // from the return to the end of the gap
+    std::uint32_t scope = 0;
+  };
+  struct in_row {
+    interval gap;
+    std::int64_t apart = 0;  // from the launch before
+  };
+  /// Gaps that end with a launch of one thread.
+  struct gaps {
+    interval_list all;
+    interval_list late;  // those in which the launch had not begun
+    std::vector<after_wait> waited;
+    std::vector<in_row> in_a_row;
+  };
+
+  /// Behind which call that waited a gap lies, or else behind which launch.
+  [[gnu::cold]] void sort_gap(interval gap, const timed_item& item, gaps& to) const {
+    const of_thread& t = threads_[item.thread];
+    const auto after = std::partition_point(
+        t.waits_by_end.begin(), t.waits_by_end.end(),
+        [&](std::uint32_t c) { return times_.calls[c].span.end <= item.call.begin; });
+    if (after != t.waits_by_end.begin()) {
+      const timed_call& wait = times_.calls[*(after - 1)];
+      if (wait.span.end > gap.begin) {
+        to.waited.push_back({{wait.span.end, gap.end}, wait.scope});
+        return;
+      }
+    }
+    const auto here = std::lower_bound(t.launches.begin(), t.launches.end(), item.call.begin);
+    if (item.graph || here == t.launches.begin()) return;
+    const std::int64_t apart = item.call.begin - *(here - 1);
+    if (apart <= late_start_ns) to.in_a_row.push_back({gap, apart});
+  }
+
+  [[gnu::cold]] void add(const of_thread& t, const gaps& found, late_launches& out,
+                         scope_times& waited, scope_times& input) const {
+    const measured_intervals allocating(common_of(found.late, t.allocates));
+    out.allocating += allocating.within({warm_until_, latest_time});
+    out.copying += length_of(common_of(difference_of(found.all, t.allocates), t.copies));
+    const interval_list rest = difference_of(difference_of(found.late, t.allocates), t.waits);
+    const measured_intervals open(rest);
+    interval_list inputs;
+    for (const host_segment& s : t.inputs) {
+      const std::int64_t ns = open.within(s.span);
+      out.input += ns;
+      input.add(s.node, ns);
+      inputs.push_back(s.span);
+    }
+    const measured_intervals left(difference_of(rest, inputs));
+    for (const after_wait& w : found.waited) {
+      const std::int64_t ns = left.within(w.span);
+      if (ns == 0) continue;
+      out.after_waits += ns;
+      ++out.waits;
+      waited.add(w.scope, ns);
+    }
+    for (const in_row& r : found.in_a_row) {
+      const std::int64_t ns = left.within(r.gap);
+      if (ns == 0) continue;
+      out.launching += ns;
+      out.saved_ns += std::max<std::int64_t>(0, ns - graph_gap_ns);
+      ++out.launches;
+      out.apart += r.apart;
+    }
+  }
+
+  const run_times& times_;
+  std::vector<of_thread> threads_;
+  std::int64_t warm_until_ = -latest_time;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/late_launches.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Copies to the host behind which the next copy, in the same call of an operator, takes as many
+/// bytes back.
+struct copy_round_trips {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  ///< to the host
+  std::int64_t ns = 0;      ///< both ways
+};
+
+/// How one device spent its time.
+struct device_time {
+  device_activity activity;
+  idle_causes idle;
+  late_launches late;
+  copy_round_trips round_trips;
+};
+
+struct time_summary {
+  run_times times;
+  /// The stretch that is looked at: the latest of those of which the timeline has all; empty: of
+  /// each device, from its first start to its last end.
+  interval window;
+  std::vector<device_time> devices;
+  /// Nothing is missing in the stretch, and of all but one item in a thousand the device, the time
+  /// and the launch are known.
+  bool complete = false;
+};
+
+namespace detail {
+
+inline interval latest_window(const profile& p) noexcept {
+  const std::vector<timeline_window>& windows = p.device.timeline.windows;
+  if (windows.empty()) return {};
+  return {bounded_time(windows.back().begin), bounded_time(windows.back().end)};
+}
+
+/// Whether the thread that launched `a` was in one call of an operator from there to the launch of
+/// `b`: between two calls it would be outside for a moment.
+[[gnu::cold]] inline bool is_one_call(const profile& p, const run_times& times,
+                                      const thread_states& states, const timed_item& a,
+                                      const timed_item& b) {
+  const std::uint32_t op =
+      a.scope == timed_item::none ? timed_item::none : times.operators[a.scope];
+  if (op == timed_item::none || !a.launched || !b.launched || a.thread != b.thread ||
+      b.scope == timed_item::none || times.operators[b.scope] != op)
+    return false;
+  std::int64_t outside = b.call.begin - a.call.begin;
+  states.each(a.thread, {a.call.begin, b.call.begin},
+              [&](std::uint32_t node, host_state, std::int64_t ns) {
+                while (node != scope_node::none && node != op) node = parent_of(p, node);
+                if (node == op) outside -= ns;
+              });
+  return outside == 0;
+}
+
+/// `items` in the order of their starts.
+[[gnu::cold]] inline copy_round_trips round_trips_of(const profile& p, const run_times& times,
+                                                     const thread_states& states,
+                                                     const std::vector<std::uint32_t>& items,
+                                                     interval window) {
+  copy_round_trips out;
+  const timed_item* before = nullptr;
+  for (const std::uint32_t i : items) {
+    const timed_item& item = times.items[i];
+    if (item.kind != item_kind::copy || item.span.begin < window.begin ||
+        item.span.end > window.end)
+      continue;
+    const copy_direction way = p.device.work[item.work].direction;
+    if (way == copy_direction::host_to_device && before != nullptr && before->bytes == item.bytes &&
+        before->span.end <= item.span.begin && is_one_call(p, times, states, *before, item)) {
+      ++out.count;
+      out.bytes += item.bytes;
+      out.ns += before->span.length() + item.span.length();
+    }
+    before = way == copy_direction::device_to_host ? &item : nullptr;
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// Of the first `most_devices`; of none where the profile has no timeline of a device.
+[[gnu::cold]] inline time_summary time_summary_of(const profile& p, std::size_t most_devices = 4) {
+  time_summary out;
+  if (p.device.timeline.items.empty()) return out;
+  out.times = times_of(p);
+  out.window = detail::latest_window(p);
+  const std::uint64_t unsure = out.times.untimed + out.times.unplaced + out.times.unlaunched;
+  out.complete = unsure <= p.device.timeline.items.size() / 1000 &&
+                 (out.times.dropped == 0 || out.window.length() > 0);
+  const detail::idle_search search(p, out.times);
+  const detail::late_launch_search late(p, out.times);
+  for (const std::uint32_t device : out.times.devices()) {
+    if (out.devices.size() == most_devices) break;
+    device_time& made = out.devices.emplace_back();
+    const std::vector<std::uint32_t> all = detail::items_of(out.times, device, all_streams),
+                                     items = search.lasting(all);
+    made.activity = detail::activity_of(out.times, all, device, all_streams, out.window);
+    made.idle = search.of(all, device, all_streams, out.window, short_gap_ns);
+    made.late = late.of(p, search, items, made.activity.window);
+    made.round_trips =
+        detail::round_trips_of(p, out.times, search.states(), items, made.activity.window);
+  }
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/time_summary.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10333,6 +14277,14 @@ KPROF_DETAIL_END
 #include <vector>
 
 KPROF_DETAIL_BEGIN
+
+/// A field of an operator with the value that it is advised to have.
+struct advised_field {
+  std::string field;
+  std::int64_t value = 0;  ///< of an enumeration, that of the enumerator
+  std::string text{};      ///< how the value is shown; empty: as the number
+};
+using advised_fields = std::vector<advised_field>;
 
 /// Where a run loses time, and what to do about it. As a sentence: "WHERE FACT. ACTION."
 struct advice {
@@ -10347,6 +14299,9 @@ struct advice {
   double time_ns = 0;  ///< of what it is about
   /// Index in profile::nodes of the first call that it is about; none where it is about the run.
   std::uint32_t node = scope_node::none;
+  /// Parameters that follow the advice, one set after the other: what advice=prove tries out, where
+  /// the program says how to run the operator again (kprof/prove.hpp).
+  std::vector<advised_fields> trials{};
 };
 
 /// What rules look at: the tables of a run, made once for all of them.
@@ -10364,8 +14319,13 @@ struct advice_facts {
   /// none where no other is nearer by half, or the row is not the one to lose most by that.
   std::vector<std::uint32_t> better_row;
   std::uint32_t most_lost = scope_node::none;  ///< the row that loses most time, far from its roof
-  /// Operators that are faster than one thread can be.
+  /// Operators that say that they run on several threads, or are faster than one thread can be.
   std::vector<std::string_view> several_threads;
+  const char* whole = "the run";  ///< what window_ns is the time of, in a sentence
+  /// How devices spent their time; null where the profile has no timeline of a device.
+  const time_summary* device_times = nullptr;
+  /// advice=prove: what a rule says is measured, so that it may speak where it is not sure.
+  bool tries = false;
 };
 
 /// What a rule looks at, one after the other.
@@ -10379,7 +14339,7 @@ enum class advice_about : std::uint8_t {
 
 /// What a piece of advice puts time down to. Of several about the same thing with the same cause,
 /// the rule that comes first gives its advice.
-enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, run };
+enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, denormals, run };
 
 /// A rule that finds advice. It lives as long as the binary that registers it.
 struct advice_rule {
@@ -10901,23 +14861,54 @@ inline bool has_verdict(const operator_row& row) noexcept {
 
 /// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, and
 /// its calls, where several threads share them, do not overlap one another.
-inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
+inline bool is_its_own(const operator_row& row) noexcept {
   constexpr double least_cpu = 0.8;
   if (!has_verdict(row) || (row.cpu.known() && row.cpu.value < least_cpu)) return false;
-  const double wall = not_negative(f.run.wall_ns - f.run.paused_ns);
-  return !row.threads.known() || !(wall > 0) || row.total_ns <= 1.02 * wall;
+  return !has_overlap(row);
+}
+
+/// What the first call of a row took more than a usual one, where it took ten times as long: rule
+/// S7 speaks about that time, and no other does.
+inline double warm_up_ns(const operator_row& row) noexcept {
+  const bool slow = !row.on_device && row.calls > 2 && row.first_ns.known() &&
+                    row.median_ns.known() && row.first_ns.value > 10 * row.median_ns.value;
+  return slow ? std::min(row.total_ns, row.first_ns.value - row.median_ns.value) : 0;
+}
+/// The time of a row without that, how near to its roof it is then, and what it loses.
+inline double steady_ns(const operator_row& row) noexcept { return time_of(row) - warm_up_ns(row); }
+inline double steady_roof(const operator_row& row) noexcept {
+  const double ns = steady_ns(row);
+  return ns > 0 ? std::min(1.0, row.verdict.ideal_ns.value / ns) : 0;
+}
+inline double lost_of(const operator_row& row) noexcept {
+  return steady_ns(row) * (1 - steady_roof(row));
 }
 
 /// What a row saves that comes as near to its roof as another.
 inline double saved_at_roof_of(const operator_row& row, const operator_row& other) noexcept {
-  if (!(other.verdict.roof.value > 0)) return 0;
-  return time_of(row) * (1 - row.verdict.roof.value / other.verdict.roof.value);
+  if (!(steady_roof(other) > 0)) return 0;
+  return steady_ns(row) * (1 - steady_roof(row) / steady_roof(other));
 }
+
+/// How much faster a row may become on all CPUs; 1 where its roof does not rise.
+[[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
+  const rate_ceiling r =
+      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
+  return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
+}
+
+inline bool is_one_of(const std::vector<std::string_view>& names, std::string_view name) noexcept {
+  for (const std::string_view n : names)
+    if (n == name) return true;
+  return false;
+}
+
+/// The share of the window from which on a row or an operator loses much.
+inline constexpr double much_lost = 0.1;
 
 /// Fills in better_row and most_lost.
 [[gnu::cold]] inline void find_better_rows(advice_facts& f) {
-  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_lost = 0.1,
-                   least_example = 0.08;
+  constexpr double nearer = 1.5, far_below = 0.6, least = 0.005, least_example = 0.08;
   const auto rows = static_cast<std::uint32_t>(f.rows.size());
   f.better_row.assign(rows, scope_node::none);
   key_numbers numbers(0);
@@ -10925,20 +14916,18 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
-    if (!is_its_own(f, row) || row.name.empty()) continue;
+    if (!is_its_own(row) || row.name.empty()) continue;
     const auto [kind, is_new] =
         numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
     kind_of[i] = kind;
     if (is_new) nearest.push_back(scope_node::none), loses_most.push_back(scope_node::none);
-    const double time = time_of(row);
-    if (time >= least * f.window_ns && row.verdict.bound != bound_by::cache &&
+    if (time_of(row) >= least * f.window_ns && row.verdict.bound != bound_by::cache &&
         (nearest[kind] == scope_node::none ||
-         row.verdict.roof.value > f.rows[nearest[kind]].verdict.roof.value))
+         steady_roof(row) > steady_roof(f.rows[nearest[kind]])))
       nearest[kind] = i;
-    if (row.verdict.lost_ns.known() && row.verdict.roof.value < far_below &&
-        row.verdict.lost_ns.value >= least_lost * f.window_ns &&
-        (f.most_lost == scope_node::none ||
-         row.verdict.lost_ns.value > f.rows[f.most_lost].verdict.lost_ns.value))
+    if (row.verdict.lost_ns.known() && steady_roof(row) < far_below &&
+        lost_of(row) >= much_lost * f.window_ns &&
+        (f.most_lost == scope_node::none || lost_of(row) > lost_of(f.rows[f.most_lost])))
       f.most_lost = i;
   }
   for (std::uint32_t i = 0; i < rows; ++i) {
@@ -10946,9 +14935,8 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
     const std::uint32_t kind = kind_of[i], best = nearest[kind];
     const operator_row& row = f.rows[i];
     const double saved = saved_at_roof_of(row, f.rows[best]);
-    if (row.verdict.roof.value >= far_below || best == i ||
-        f.rows[best].verdict.roof.value < least_example ||
-        row.verdict.roof.value * nearer > f.rows[best].verdict.roof.value)
+    if (steady_roof(row) >= far_below || best == i || steady_roof(f.rows[best]) < least_example ||
+        steady_roof(row) * nearer > steady_roof(f.rows[best]))
       continue;
     std::uint32_t& most = loses_most[kind];
     if (most == scope_node::none || saved > saved_at_roof_of(f.rows[most], f.rows[best])) most = i;
@@ -10970,13 +14958,18 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
                  {},
                  scope_node::none,
                  {}};
+  if (f.window_ns > 1.02 * not_negative(p.wall_ns - p.paused_ns)) f.whole = "all threads' time";
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);
     f.copies = copy_table(p);
     f.device_ns = all_device_work(p).ns;
   }
   if (has_ceilings(p.machine)) {
-    f.several_threads = roofline(p, device_sums(p)).several_threads;
+    for (const unsaid_threads& u : roofline(p, device_sums(p)).several_threads)
+      f.several_threads.push_back(u.op);
+    for (const scope_node& n : p.nodes)
+      if (n.work.threads > 1 && !is_one_of(f.several_threads, n.name))
+        f.several_threads.push_back(n.name);
     find_better_rows(f);
   }
   return f;
@@ -11197,199 +15190,12 @@ KPROF_DETAIL_END
 
 // Rules of advice about what runs on the processor. Included by catalogue.hpp. Pure.
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+// <kprof/model/advice/shapes.hpp>
+#ifndef KPROF_MODEL_ADVICE_SHAPES_HPP
+#define KPROF_MODEL_ADVICE_SHAPES_HPP
 
-KPROF_DETAIL_BEGIN
-namespace detail::advice_rules {
-
-/// How much faster a row may become on all CPUs; 1 where its roof does not rise.
-[[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
-  const rate_ceiling r =
-      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
-  return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
-}
-
-inline bool is_one_of(const std::vector<std::string_view>& names, std::string_view name) noexcept {
-  for (const std::string_view n : names)
-    if (n == name) return true;
-  return false;
-}
-
-/// H1. One thread works, on a machine of several CPUs.
-[[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const std::uint32_t cpus = p.machine.cpu.threads;
-  if (cpus < 2) return false;
-  double busiest = 0, all = 0;
-  for (const thread_info& t : p.threads) {
-    busiest = std::max(busiest, t.in_scopes_ns);
-    all += not_negative(t.in_scopes_ns);
-  }
-  if (!(busiest > 0) || all > 1.2 * busiest) return false;
-  constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
-  std::vector<std::string_view> names;
-  out.gain_ns = 0;
-  for (const operator_row& row : f.rows) {
-    const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        is_its_own(f, row) && row.mean_ns.known() &&
-                        row.mean_ns.value >= worth_sharing_ns;
-    if (!on_one || row.self_ns < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name))
-      continue;
-    const double rise = rise_of_roof(p, row);
-    if (!(rise > 1)) continue;
-    out.gain_ns += row.self_ns * (1 - 1 / rise);
-    out.time_ns += row.self_ns;
-    if (out.node == scope_node::none) out.node = row.node;
-    if (!is_one_of(names, row.name)) names.push_back(row.name);
-  }
-  if (names.empty()) return false;
-  for (std::size_t k = 0; k < names.size() && k < 3; ++k)
-    out.where.append(k == 0                            ? ""
-                     : k + 1 == names.size() || k == 2 ? " and "
-                                                       : ", ")
-        .append(k == 2 && names.size() > 3 ? "others" : names[k]);
-  out.fact = sentence(names.size() == 1 ? "runs on one of # CPUs for # of the run"
-                                        : "run on one of # CPUs for # of the run",
-                      {as_number(cpus), as_share(out.time_ns / f.window_ns)});
-  out.action =
-      "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
-      "sees them";
-  return true;
-}
-
-/// H2. More threads are in scopes at a time than there are CPUs.
-[[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const double wall = p.wall_ns - p.paused_ns;
-  double in_scopes = 0;
-  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
-  const double at_a_time = wall > 0 ? in_scopes / wall : 0;
-  if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
-  out.where = "The program";
-  out.time_ns = f.window_ns;
-  out.fact = sentence("has # threads in scopes at a time, on # CPUs",
-                      {as_number(at_a_time + 0.5), as_number(p.cpus)});
-  out.action =
-      "They take the CPUs from one another, unless they wait: run as many threads as there are "
-      "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
-  return true;
-}
-
-/// H4. A library fell back to code without optimisation.
-[[gnu::cold]] inline bool reference_code(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (row.node >= f.run.nodes.size() || row.variants != 1) return false;
-  const parameter_value impl = f.run.value(f.run.nodes[row.node], "impl");
-  if (impl.text.find("ref") == std::string_view::npos) return false;
-  if (row.verdict.lost_ns.known()) out.gain_ns = row.verdict.lost_ns.value;
-  out.fact = sentence("runs the reference implementation #", {as_text(impl.text.substr(0, 40))});
-  out.action =
-      "The library has no fast code for this shape, type or post-operation; "
-      "ONEDNN_VERBOSE=dispatch "
-      "says why";
-  return true;
-}
-
-/// H5. Operators that only change the layout of data.
-[[gnu::cold]] inline bool reorders(const advice_facts& f, std::size_t, advice& out) {
-  double own = 0, around = 0;
-  std::uint64_t calls = 0;
-  std::vector<bool> counted(f.run.nodes.size());
-  for (std::size_t i = 0; i < f.run.nodes.size(); ++i) {
-    const scope_node& n = f.run.nodes[i];
-    if (n.kind != scope_kind::op || lower(n.name).find("reorder") == std::string::npos) continue;
-    own += calls_ns(n);
-    calls += finished_calls(n);
-    if (out.node == scope_node::none) out.node = static_cast<std::uint32_t>(i), out.where = n.name;
-    const std::uint32_t parent = parent_of(f.run, i);
-    const std::size_t at = parent == scope_node::none ? i : parent;
-    if (counted[at]) continue;
-    counted[at] = true;
-    around += f.run.nodes[at].kind == scope_kind::root ? f.window_ns : calls_ns(f.run.nodes[at]);
-  }
-  if (!(own > 0) || own < 0.05 * around) return false;
-  out.gain_ns = out.time_ns = own;
-  out.fact = sentence("takes # of the time around it in # calls that only change layout",
-                      {as_share(std::min(1.0, own / around)), as_number(calls)});
-  out.action =
-      "Let the primitives choose the layout (format_tag::any), reorder weights once, and keep data "
-      "in it from one to the next";
-  return true;
-}
-
-/// H6. Rows of a matrix lie a power of two apart.
-[[gnu::cold]] inline bool colliding_rows(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (row.on_device ||
-      (row.verdict.bound != bound_by::latency && row.verdict.bound != bound_by::memory))
-    return false;
-  for (const std::string_view field : {"lda", "ldb", "ldc", "ldd", "ldx", "ldy", "ld"}) {
-    const std::int64_t ld = number_of(f.run, row, field);
-    const std::uint64_t bytes = static_cast<std::uint64_t>(ld) * bits_of(row.type) / 8;
-    if (ld <= 0 || bytes == 0 || bytes % 4096 != 0) continue;
-    out.fact = sentence(
-        "has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
-        "of the cache",
-        {as_text(field), as_number(ld)});
-    out.action = sentence("Pad them by a line: #=#",
-                          {as_text(field), as_number(ld + 512 / bits_of(row.type))});
-    return true;
-  }
-  return false;
-}
-
-/// H8. Arithmetic of 64 bits near its roof.
-[[gnu::cold]] inline bool doubles(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (row.on_device || row.type != dtype::f64 || row.verdict.bound != bound_by::compute)
-    return false;
-  const double wide = rate_on(f.run.machine.cpu, dtype::f64).one_thread,
-               narrow = rate_on(f.run.machine.cpu, dtype::f32).one_thread;
-  const double times = wide > 0 && narrow > 0 ? narrow / wide : 2;
-  if (!(times > 1)) return false;
-  out.gain_ns = row.total_ns * (1 - 1 / times);
-  out.fact = sentence("computes in f64 at # of its roof", {as_share(row.verdict.roof.value)});
-  out.action = "f32 has a higher one, if its 24 bits do";
-  return true;
-}
-
-/// H9. What is guarded is so short that kprof takes part of it.
-[[gnu::cold]] inline bool guard_too_fine(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  const own_cost& cost = f.run.cost;
-  if (!row.mean_ns.known() || !(cost.empty_scope_ns > 0) ||
-      row.mean_ns.value >= 10 * cost.empty_scope_ns)
-    return false;
-  out.gain_ns = cost.scope_ns * static_cast<double>(row.calls);
-  if (out.gain_ns < 0.05 * row.total_ns) return false;
-  out.fact = sentence("takes # a call, of which an empty scope shows #",
-                      {as_time(row.mean_ns.value), as_time(cost.empty_scope_ns)});
-  out.action = "Guard the loop around it: kprof's own time is in these numbers";
-  return true;
-}
-
-/// H10. Parts of shared calls differ in length.
-[[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
-  if (row.total_ns > 1.02 * not_negative(f.run.wall_ns - f.run.paused_ns) && f.run.wall_ns > 0)
-    return false;  // calls overlap one another, and so each waits for the others
-  out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
-  out.fact = sentence("waits for its longest part, which takes # of the mean part",
-                      {as_share(row.imbalance.value)});
-  out.action = "Share the work more evenly: smaller pieces, handed out as threads come free";
-  return true;
-}
-
-}  // namespace detail::advice_rules
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/advice/host.hpp>
+// Rules of advice about products of matrices and convolutions on GPUs: their sizes, tiles, types
+// and arithmetic units. Included by catalogue.hpp. Pure.
 
 // <kprof/model/advice/kernels.hpp>
 #ifndef KPROF_MODEL_ADVICE_KERNELS_HPP
@@ -11617,175 +15423,26 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   return true;
 }
 
-/// S2. The device is idle for most of the run.
-[[gnu::cold]] inline bool idle_device(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const double wall = p.wall_ns - p.paused_ns;
-  double busy = 0;
-  for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
-  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
-  out.where = "The device";
-  out.time_ns = wall;
-  out.fact = sentence("works # of the time", {as_share(busy / wall)});
-  out.action = "Give it more at once: larger batches, and fewer places where the host waits";
-  return true;
-}
-
 }  // namespace advice_rules
 }  // namespace detail
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/kernels.hpp>
 
-// <kprof/model/advice/rows.hpp>
-#ifndef KPROF_MODEL_ADVICE_ROWS_HPP
-#define KPROF_MODEL_ADVICE_ROWS_HPP
-
-// Rules of advice about how long the calls of an operator take: beside the least time, beside other
-// rows, the first one beside later ones. Included by catalogue.hpp. Pure.
-
-#include <cstddef>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail::advice_rules {
-
-/// G17. Near the bandwidth of memory: only fewer bytes help.
-[[gnu::cold]] inline bool at_memory_roof(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (row.verdict.bound != bound_by::memory || row.verdict.roof.value < 0.8) return false;
-  out.fact = sentence("runs at # of what memory can deliver", {as_share(row.verdict.roof.value)});
-  out.action =
-      "Fewer bytes help: fuse it with its neighbours, use a smaller type, or keep its data in "
-      "cache";
-  return true;
-}
-
-/// S7. The first call takes far longer than those after it.
-[[gnu::cold]] inline bool slow_first_call(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (row.calls < 3 || !row.first_ns.known() || !row.median_ns.known()) return false;
-  out.gain_ns = row.first_ns.value - row.median_ns.value;
-  if (!(row.first_ns.value > 10 * row.median_ns.value) || out.gain_ns < 0.02 * f.window_ns)
-    return false;
-  out.fact = sentence("took # in its first call and # in later ones",
-                      {as_time(row.first_ns.value), as_time(row.median_ns.value)});
-  out.action =
-      "That is warm-up: page faults in new memory, lazy loading, tuning. Touch memory before the "
-      "loop, and start recording behind the first call";
-  return true;
-}
-
-/// S8. Some calls take far longer than most.
-[[gnu::cold]] inline bool uneven_calls(const advice_facts& f, std::size_t i, advice& out) {
-  const operator_row& row = f.rows[i];
-  if (row.calls < 20 || !row.p99_ns.known() || !row.median_ns.known()) return false;
-  out.gain_ns = row.total_ns - static_cast<double>(row.calls) * row.median_ns.value;
-  if (row.first_ns.known() && row.first_ns.value > 10 * row.median_ns.value)
-    out.gain_ns -= row.first_ns.value - row.median_ns.value;
-  if (!(row.p99_ns.value > 3 * row.median_ns.value) || out.gain_ns < 0.05 * f.window_ns)
-    return false;
-  out.fact = sentence("takes # in most calls and # or more in one of a hundred",
-                      {as_time(row.median_ns.value), as_time(row.p99_ns.value)});
-  out.action = "Look for what interrupts it: other threads, allocation, waiting for data";
-  return true;
-}
-
-/// R1. Another row of the same operator comes nearer to its roof.
-[[gnu::cold]] inline bool slower_than_its_like(const advice_facts& f, std::size_t i, advice& out) {
-  if (f.better_row.size() <= i || f.better_row[i] >= f.rows.size()) return false;
-  const operator_row &row = f.rows[i], &better = f.rows[f.better_row[i]];
-  out.gain_ns = saved_at_roof_of(row, better);
-  out.fact = sentence("is # of the run at # of the roof, and # reaches #",
-                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
-                       as_text(name_of(f, f.better_row[i])), as_share(better.verdict.roof.value)});
-  out.action = sentence("At that rate it would take #", {as_time(time_of(row) - out.gain_ns)});
-  return true;
-}
-
-/// R2. The row that loses most time is far from its roof.
-[[gnu::cold]] inline bool far_from_roof(const advice_facts& f, std::size_t i, advice& out) {
-  if (i != f.most_lost) return false;
-  const operator_row& row = f.rows[i];
-  out.gain_ns = row.verdict.lost_ns.value;
-  const bool memory = is_of_memory(f.run, row);
-  out.fact = sentence("is # of the run at # of the roof of #",
-                      {as_share(time_of(row) / f.window_ns), as_share(row.verdict.roof.value),
-                       as_text(memory ? "memory" : "arithmetic")});
-  if (row.verdict.bound == bound_by::launch)
-    out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
-                          {as_time(row.mean_ns.value)});
-  else if (row.on_device)
-    out.action = "Look at its kernels: occupancy, tail, and how they read memory";
-  else if (memory)
-    out.action =
-        "Read memory in order and in whole lines, prefetch it, and count the bytes that the "
-        "formula does not";
-  else
-    out.action =
-        "Look whether its inner loop is vectorised, has independent sums in flight, and works in "
-        "blocks that fit the caches";
-  return true;
-}
-
-}  // namespace detail::advice_rules
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/advice/rows.hpp>
-
-// <kprof/model/advice/shapes.hpp>
-#ifndef KPROF_MODEL_ADVICE_SHAPES_HPP
-#define KPROF_MODEL_ADVICE_SHAPES_HPP
-
-// Rules of advice about products of matrices and convolutions on GPUs: their sizes, tiles, types
-// and arithmetic units. Included by catalogue.hpp. Pure.
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The sizes of a product by their fields; of a convolution its channels.
-struct product_shape {
-  struct size {
-    const char* field = nullptr;  // null: there is none
-    std::int64_t value = 0;
-  };
-  size sizes[3];        // rows and columns of the result, length of the sums; else channels
-  bool matrix = false;  // all three are known
-};
-
 /// No sizes where the row is no such operator.
 [[gnu::cold]] inline product_shape shape_of(const profile& p, const operator_row& row) {
-  static constexpr const char* fields[][4] = {
-      // the last tells it from another operator
-      {"M", "N", "K", nullptr},
-      {"m", "n", "k", nullptr},
-      {"tokens", "out_features", "in_features", nullptr},
-      {"C", "K", nullptr, "R"},
-  };
-  for (const auto& names : fields) {
-    product_shape shape;
-    bool all = names[3] == nullptr || number_of(p, row, names[3]) > 0;
-    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
-      shape.sizes[k] = {names[k], number_of(p, row, names[k])};
-      all = all && shape.sizes[k].value > 0;
-    }
-    if (!all) continue;
-    shape.matrix = names[2] != nullptr;
-    // The gradients multiply other sides of the same matrices.
-    if (names[0] == fields[2][0] && row.pass == pass_kind::dgrad)
-      std::swap(shape.sizes[1], shape.sizes[2]);
-    if (names[0] == fields[2][0] && row.pass == pass_kind::wgrad)
-      std::swap(shape.sizes[0], shape.sizes[2]);
-    return shape;
-  }
-  return {};
+  const bool has_parameters = row.node < p.nodes.size() && row.variants == 1 && !row.merged;
+  return has_parameters ? shape_of(p, p.nodes[row.node]) : product_shape{};
 }
 
 inline bool is_narrow(dtype type) noexcept {
@@ -11809,31 +15466,13 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
   return grows;
 }
 
-/// "128x64" in a kernel's name: rows and columns of a tile; 0 where there is none.
-[[gnu::cold]] inline void find_tile(std::string_view name, double& tile_rows,
-                                    double& tile_columns) noexcept {
-  tile_rows = tile_columns = 0;
-  const auto number = [&](std::size_t& at) {
-    double value = 0;
-    for (; at < name.size() && is_digit(name[at]) && value < 1e4; ++at)
-      value = value * 10 + (name[at] - '0');
-    return value;
-  };
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) continue;
-    std::size_t end = at;
-    const double first = number(end);
-    if (end >= name.size() || name[end] != 'x') continue;
-    const double second = number(++end);
-    // Instructions have shapes too, of 16 or less; a tile is larger.
-    if (first < 32 || second < 32 || first > 512 || second > 512) continue;
-    tile_rows = first, tile_columns = second;
-    return;
-  }
-}
-
-inline double covered(double size, double tile) noexcept {
-  return size / (std::ceil(size / tile) * tile);
+/// The same parameters in another type, where the operator has a field for it.
+[[gnu::cold]] inline void try_type(const advice_facts& f, const operator_row& row, dtype type,
+                                   advice& out) {
+  if (row.node >= f.run.nodes.size() || row.variants != 1) return;
+  const parameter_value now = f.run.value(f.run.nodes[row.node], "type");
+  if (now.kind == parameter_kind::enumeration && now.text == dtype_name(row.type))
+    out.trials.push_back({{"type", static_cast<std::int64_t>(type), dtype_name(type)}});
 }
 
 /// The operator of a kernel, where it is a product of matrices that nothing else computes.
@@ -11869,13 +15508,16 @@ namespace advice_rules {
     if (padded_ns < time_of(row)) out.gain_ns = time_of(row) - padded_ns;
   }
   std::string unaligned, padded;
+  advised_fields aligned;
   for (const product_shape::size& s : shape.sizes) {
     if (s.field == nullptr || s.value % a == 0) continue;
     unaligned +=
         sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_number(s.value)});
     padded += sentence(padded.empty() ? "#=#" : ", #=#",
                        {as_text(s.field), as_number((s.value / a + 1) * a)});
+    aligned.push_back({s.field, (s.value / a + 1) * a});
   }
+  out.trials.push_back(std::move(aligned));
   out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
                       {as_text(unaligned), as_number(a)});
   out.action = "Pad to " + padded;
@@ -11887,19 +15529,16 @@ namespace advice_rules {
   const kernel_row& kernel = f.kernels[i];
   product_shape shape;
   if (product_of(f, kernel, shape) == nullptr || !shape.matrix) return false;
-  double rows = 0, columns = 0;
-  find_tile(kernel.kernel, rows, columns);
-  if (!(rows > 0)) return false;
+  const tile_size tile = tile_in(kernel.kernel);
+  if (!(tile.rows > 0)) return false;
   const auto m = static_cast<double>(shape.sizes[0].value),
              n = static_cast<double>(shape.sizes[1].value);
-  // Nothing says which side of the tile lies along which side of the result.
-  const double used =
-      std::max(covered(m, rows) * covered(n, columns), covered(n, rows) * covered(m, columns));
+  const double used = best_cover(m, n, tile).share;
   if (used >= 0.85) return false;
   out.gain_ns = kernel.total_ns * (1 - used);
-  out.fact = sentence(
-      "computes #x# in tiles of #x#: # of that is for nothing",
-      {as_number(m), as_number(n), as_number(rows), as_number(columns), as_share(1 - used)});
+  out.fact = sentence("computes #x# in tiles of #x#: # of that is for nothing",
+                      {as_number(m), as_number(n), as_number(tile.rows), as_number(tile.columns),
+                       as_share(1 - used)});
   out.action = "Choose sizes that are multiples of the tile, or a kernel of smaller tiles";
   return true;
 }
@@ -12018,6 +15657,7 @@ namespace advice_rules {
   out.fact = sentence("computes in f64, which this GPU does at 1/# of its f32 rate",
                       {as_number(f32 / f64 + 0.5)});
   out.action = "Use f32, or two f32 numbers for one f64";
+  try_type(f, row, dtype::f32, out);
   return true;
 }
 
@@ -12027,6 +15667,808 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/shapes.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// H1. One thread works, on a machine of several CPUs.
+[[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const std::uint32_t cpus = p.machine.cpu.threads;
+  if (cpus < 2) return false;
+  double busiest = 0, all = 0;
+  for (const thread_info& t : p.threads) {
+    busiest = std::max(busiest, t.in_scopes_ns);
+    all += not_negative(t.in_scopes_ns);
+  }
+  if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
+  std::vector<std::string_view> names;
+  out.gain_ns = 0;
+  for (const operator_row& row : f.rows) {
+    const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
+                        is_its_own(row) && row.mean_ns.known() &&
+                        row.mean_ns.value >= worth_sharing_ns;
+    const double steady = row.self_ns - warm_up_ns(row);
+    if (!on_one || steady < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name)) continue;
+    const double rise = rise_of_roof(p, row);
+    if (!(rise > 1)) continue;
+    out.gain_ns += steady * (1 - 1 / rise);
+    out.time_ns += steady;
+    if (out.node == scope_node::none) out.node = row.node;
+    if (!is_one_of(names, row.name)) names.push_back(row.name);
+  }
+  if (names.empty()) return false;
+  for (std::size_t k = 0; k < names.size() && k < 3; ++k)
+    out.where.append(k == 0                            ? ""
+                     : k + 1 == names.size() || k == 2 ? " and "
+                                                       : ", ")
+        .append(k == 2 && names.size() > 3 ? "others" : names[k]);
+  out.fact = sentence(
+      names.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
+      {as_number(cpus), as_share(out.time_ns / f.window_ns), as_text(f.whole)});
+  out.action =
+      "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
+      "sees them";
+  return true;
+}
+
+/// H2. More threads are in scopes at a time than there are CPUs.
+[[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double in_scopes = 0;
+  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
+  const double at_a_time = wall > 0 ? in_scopes / wall : 0;
+  if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
+  out.where = "The program";
+  out.time_ns = f.window_ns;
+  out.fact = sentence("has # threads in scopes at a time, on # CPUs",
+                      {as_number(at_a_time + 0.5), as_number(p.cpus)});
+  out.action =
+      "They take the CPUs from one another, unless they wait: run as many threads as there are "
+      "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+/// H3. Calls that compute with denormal numbers are slower than those that do not. The processor
+/// tells whether there were any, not how many, and a few do not matter: so without calls to compare
+/// with there is nothing to say.
+[[gnu::cold]] inline bool denormal_numbers(const advice_facts& f, std::size_t i, advice& out) {
+  constexpr double least_share = 0.05, least_factor = 1.2;
+  constexpr std::uint64_t least_others = 5;
+  const operator_row& row = f.rows[i];
+  // What is nested in it is another row.
+  if (row.denormal_calls == 0 || row.self_ns < row.total_ns / 2 ||
+      row.denormal_ns < least_share * row.measured_ns ||
+      row.measured_calls < row.denormal_calls + least_others)
+    return false;
+  const double share = std::min(1.0, row.denormal_ns / row.measured_ns),
+               with = row.denormal_ns / static_cast<double>(row.denormal_calls),
+               without = (row.measured_ns - row.denormal_ns) /
+                         static_cast<double>(row.measured_calls - row.denormal_calls);
+  if (!(with >= least_factor * without)) return false;
+  out.gain_ns = row.total_ns * share * (1 - without / with);
+  out.fact = sentence(
+      "computes with denormal numbers in # of its time: such a call takes #, "
+      "another #",
+      {as_share(share), as_time(with), as_time(without)});
+  out.action =
+      "Have each thread flush them to zero, where the result may lose them: "
+      "_mm_setcsr(_mm_getcsr() | 0x8040)";
+  return true;
+}
+
+/// H4. A library fell back to code without optimisation.
+[[gnu::cold]] inline bool reference_code(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.node >= f.run.nodes.size() || row.variants != 1) return false;
+  const parameter_value impl = f.run.value(f.run.nodes[row.node], "impl");
+  if (impl.text.find("ref") == std::string_view::npos) return false;
+  if (row.verdict.lost_ns.known()) out.gain_ns = row.verdict.lost_ns.value;
+  out.fact = sentence("runs the reference implementation #", {as_text(impl.text.substr(0, 40))});
+  out.action =
+      "The library has no fast code for this shape, type or post-operation; "
+      "ONEDNN_VERBOSE=dispatch "
+      "says why";
+  return true;
+}
+
+/// H5. Operators that only change the layout of data.
+[[gnu::cold]] inline bool reorders(const advice_facts& f, std::size_t, advice& out) {
+  double own = 0, around = 0;
+  std::uint64_t calls = 0;
+  std::vector<bool> counted(f.run.nodes.size());
+  for (std::size_t i = 0; i < f.run.nodes.size(); ++i) {
+    const scope_node& n = f.run.nodes[i];
+    if (n.kind != scope_kind::op || lower(n.name).find("reorder") == std::string::npos) continue;
+    own += calls_ns(n);
+    calls += finished_calls(n);
+    if (out.node == scope_node::none) out.node = static_cast<std::uint32_t>(i), out.where = n.name;
+    const std::uint32_t parent = parent_of(f.run, i);
+    const std::size_t at = parent == scope_node::none ? i : parent;
+    if (counted[at]) continue;
+    counted[at] = true;
+    around += f.run.nodes[at].kind == scope_kind::root ? f.window_ns : calls_ns(f.run.nodes[at]);
+  }
+  if (!(own > 0) || own < 0.05 * around) return false;
+  out.gain_ns = out.time_ns = own;
+  out.fact = sentence("takes # of the time around it in # calls that only change layout",
+                      {as_share(std::min(1.0, own / around)), as_number(calls)});
+  out.action =
+      "Let the library choose the layout of data and weights (in oneDNN format_tag::any), change "
+      "weights once, before the loop, and hand data from operator to operator in that layout";
+  return true;
+}
+
+/// H6. Rows of a matrix lie a power of two apart.
+[[gnu::cold]] inline bool colliding_rows(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.on_device ||
+      (row.verdict.bound != bound_by::latency && row.verdict.bound != bound_by::memory))
+    return false;
+  for (const std::string_view field : {"lda", "ldb", "ldc", "ldd", "ldx", "ldy", "ld"}) {
+    const std::int64_t ld = number_of(f.run, row, field);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(ld) * bits_of(row.type) / 8;
+    if (ld <= 0 || bytes == 0 || bytes % 4096 != 0) continue;
+    out.fact = sentence(
+        "has #=#: its rows lie a multiple of 4,096 bytes apart and share few sets "
+        "of the cache",
+        {as_text(field), as_number(ld)});
+    const std::int64_t padded = ld + 512 / bits_of(row.type);
+    out.action = sentence("Pad them by a line: #=#", {as_text(field), as_number(padded)});
+    out.trials.push_back({{std::string{field}, padded}});
+    return true;
+  }
+  return false;
+}
+
+/// H8. Arithmetic of 64 bits near its roof.
+[[gnu::cold]] inline bool doubles(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.on_device || row.type != dtype::f64 || row.verdict.bound != bound_by::compute)
+    return false;
+  const double wide = rate_on(f.run.machine.cpu, dtype::f64).one_thread,
+               narrow = rate_on(f.run.machine.cpu, dtype::f32).one_thread;
+  const double times = wide > 0 && narrow > 0 ? narrow / wide : 2;
+  if (!(times > 1)) return false;
+  out.gain_ns = row.total_ns * (1 - 1 / times);
+  out.fact = sentence("computes in f64 at # of its roof", {as_share(row.verdict.roof.value)});
+  out.action = "f32 has a higher one, if its 24 bits do";
+  try_type(f, row, dtype::f32, out);
+  return true;
+}
+
+/// H9. What is guarded is so short that kprof takes part of it.
+[[gnu::cold]] inline bool guard_too_fine(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  const own_cost& cost = f.run.cost;
+  if (!row.mean_ns.known() || !(cost.empty_scope_ns > 0) ||
+      row.mean_ns.value >= 10 * cost.empty_scope_ns)
+    return false;
+  out.gain_ns = cost.scope_ns * static_cast<double>(row.calls);
+  if (out.gain_ns < 0.05 * row.total_ns) return false;
+  out.fact = sentence("takes # a call, of which an empty scope shows #",
+                      {as_time(row.mean_ns.value), as_time(cost.empty_scope_ns)});
+  out.action = "Guard the loop around it: kprof's own time is in these numbers";
+  return true;
+}
+
+/// H10. Parts of shared calls differ in length.
+[[gnu::cold]] inline bool uneven_parts(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (!row.imbalance.known() || !(row.imbalance.value >= 1.2)) return false;
+  if (has_overlap(row)) return false;  // what is lost in one call, others use
+  out.gain_ns = row.total_ns * (1 - 1 / row.imbalance.value);
+  out.fact = sentence("waits for its longest part, which takes # of the mean part",
+                      {as_share(row.imbalance.value)});
+  out.action = "Share the work more evenly: smaller pieces, handed out as threads come free";
+  return true;
+}
+
+/// H11. Channels of a convolution that fill no vectors.
+[[gnu::cold]] inline bool few_channels(const advice_facts& f, std::size_t i, advice& out) {
+  constexpr double far_below = 0.6;
+  constexpr std::int64_t narrow = 4;
+  const operator_row& row = f.rows[i];
+  const product_shape shape = shape_of(f.run, row);
+  if (row.on_device || shape.sizes[0].field == nullptr || shape.matrix ||
+      number_of(f.run, row, "g") > 1)
+    return false;
+  const bool is_sure = is_its_own(row) && row.verdict.roof.value < far_below;
+  if (!is_sure && !f.tries) return false;
+  const std::int64_t channels = shape.sizes[0].value,
+                     wide = 512 / static_cast<std::int64_t>(std::max(1U, bits_of(row.type)));
+  if (channels <= 0 || wide <= narrow || channels % wide == 0) return false;
+  // As near to the roof as the operator's rows of whole vectors, or at the roof where there is
+  // none.
+  double roof = 0;
+  for (const operator_row& other : f.rows)
+    if (other.name == row.name && other.type == row.type && is_its_own(other) &&
+        number_of(f.run, other, "C") >= wide && number_of(f.run, other, "C") % wide == 0)
+      roof = std::max(roof, other.verdict.roof.value);
+  const std::int64_t least = (channels + narrow - 1) / narrow * narrow;
+  const double grows = static_cast<double>(least) / static_cast<double>(channels);
+  if (is_sure)
+    out.gain_ns = row.total_ns - row.verdict.ideal_ns.value * grows / (roof > 0 ? roof : 1);
+  if (is_sure && !(out.gain_ns > 0) && !f.tries) return false;
+  if (!(out.gain_ns > 0)) out.gain_ns = -1;
+  std::string padded;
+  for (const std::int64_t step : {narrow, wide}) {
+    const std::int64_t size = (channels + step - 1) / step * step;
+    if (size == channels || (step == wide && size == least)) continue;
+    padded += sentence(padded.empty() ? "C=#" : " or C=#", {as_number(size)});
+    out.trials.push_back({{"C", size}});
+  }
+  out.fact = sentence("has C=# channels, no multiple of # (64 bytes): vectors are not full",
+                      {as_number(channels), as_number(wide)});
+  out.action = "Pad with zeros to " + padded;
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/host.hpp>
+
+// <kprof/model/advice/overlap.hpp>
+#ifndef KPROF_MODEL_ADVICE_OVERLAP_HPP
+#define KPROF_MODEL_ADVICE_OVERLAP_HPP
+
+// Rules of advice about what a busy device does: communication and copies beside no kernel, copies
+// there and back, kernels that might be one. As those of timeline.hpp, they speak about the stretch
+// that the devices' timeline has whole. Included by catalogue.hpp. Pure.
+
+// <kprof/model/advice/timeline.hpp>
+#ifndef KPROF_MODEL_ADVICE_TIMELINE_HPP
+#define KPROF_MODEL_ADVICE_TIMELINE_HPP
+
+// Rules of advice that know when things happened: what an idle device waits for. All
+// speak about the stretch of the run that the devices' timeline has whole, and
+// promise no more than its time. Included by catalogue.hpp. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The device that has most of a time; null where none has any, or the timeline is not complete.
+[[gnu::cold]] inline const device_time* most_of(const advice_facts& f,
+                                                std::int64_t (*time)(const device_time&)) {
+  const device_time* most = nullptr;
+  if (f.device_times == nullptr || !f.device_times->complete) return most;
+  for (const device_time& d : f.device_times->devices)
+    if (time(d) > (most == nullptr ? 0 : time(*most))) most = &d;
+  return most;
+}
+
+/// A time of a device's stretch as a share of it.
+inline double share_of(const device_time& d, std::int64_t ns) noexcept {
+  return d.activity.wall > 0 ? static_cast<double>(ns) / static_cast<double>(d.activity.wall) : 0;
+}
+
+/// "The device", "Device 1" of several.
+[[gnu::cold]] inline std::string name_of(const advice_facts& f, const device_time& d) {
+  return f.device_times->devices.size() == 1 ? "The device"
+                                             : "Device " + std::to_string(d.activity.device);
+}
+/// "180 ms, 23% of its time" or, where the timeline has the end of the run only, "180 ms, 23% of
+/// the last 783 ms".
+[[gnu::cold]] inline std::string time_text(const advice_facts& f, const device_time& d,
+                                           std::int64_t ns) {
+  const auto time = as_time(static_cast<double>(ns));
+  const auto share = as_share(share_of(d, ns));
+  if (f.device_times->window.length() == 0) return sentence("#, # of its time", {time, share});
+  return sentence("#, # of the last #",
+                  {time, share, as_time(static_cast<double>(d.activity.wall))});
+}
+/// " in A and B", of those that have most; empty where they are in no scope.
+[[gnu::cold]] inline std::string scopes_text(const std::vector<named_time>& in) {
+  std::string text;
+  for (std::size_t i = 0, named = 0; i < in.size() && named < 2; ++i)
+    if (!in[i].name.empty()) text.append(named++ == 0 ? " in " : " and ").append(in[i].name);
+  return text;
+}
+
+/// Kernels of a device that the host launched one by one, in the stretch.
+struct single_kernels {
+  std::uint64_t count = 0;
+  std::int64_t ns = 0;
+};
+[[gnu::cold]] inline single_kernels single_kernels_of(const advice_facts& f, const device_time& d) {
+  single_kernels out;
+  for (const timed_item& i : f.device_times->times.items) {
+    const bool is_kernel = i.kind == item_kind::kernel || i.kind == item_kind::communication;
+    if (i.device != d.activity.device || !is_kernel || i.graph ||
+        i.span.begin < d.activity.window.begin || i.span.end > d.activity.window.end)
+      continue;
+    ++out.count;
+    out.ns += i.span.length();
+  }
+  return out;
+}
+
+/// Calls of some kind in a stretch.
+struct calls_within {
+  std::uint64_t count = 0;
+  std::int64_t ns = 0;
+};
+[[gnu::cold]] inline calls_within within(const advice_facts& f, interval window,
+                                         bool (*is_one)(const profile&,
+                                                        const timed_call&) noexcept) {
+  calls_within out;
+  for (const timed_call& c : f.device_times->times.calls) {
+    const interval span{std::max(c.span.begin, window.begin), std::min(c.span.end, window.end)};
+    if (span.length() == 0 || !is_one(f.run, c)) continue;
+    ++out.count;
+    out.ns += span.length();
+  }
+  return out;
+}
+
+namespace advice_rules {
+
+/// G1. The host launches kernels one by one, and takes longer for it than they run.
+[[gnu::cold]] inline bool launch_bound(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.launching; });
+  if (d == nullptr || share_of(*d, d->late.launching) < 0.1) return false;
+  const single_kernels kernels = single_kernels_of(f, *d);
+  if (kernels.count == 0) return false;
+  const double every = static_cast<double>(d->late.apart) / static_cast<double>(d->late.launches),
+               run = static_cast<double>(kernels.ns) / static_cast<double>(kernels.count);
+  if (run >= every) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.saved_ns);
+  out.fact = sentence("waits for launches for #: they come every #, and kernels take # on average",
+                      {as_text(time_text(f, *d, d->late.launching)), as_time(every), as_time(run)});
+  out.action = "Capture them in a CUDA graph, fuse kernels, or give each more to do";
+  return true;
+}
+
+/// S1. The host waits for the device, and the device then for the host.
+[[gnu::cold]] inline bool waits_for_device(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.after_waits; });
+  if (d == nullptr || share_of(*d, d->late.after_waits) < 0.03) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.after_waits);
+  out.fact = sentence("idles behind calls that wait for it# (#): #",
+                      {as_text(scopes_text(d->late.waited_in)), as_number(d->late.waits),
+                       as_text(time_text(f, *d, d->late.after_waits))});
+  out.action =
+      "Launch what comes next before waiting, or wait less often: read results a step later, and "
+      "copy them without blocking";
+  return true;
+}
+
+/// S3. The device waits for the data of the next step.
+[[gnu::cold]] inline bool waits_for_input(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.input; });
+  if (d == nullptr || share_of(*d, d->late.input) < 0.05) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.input);
+  out.fact = sentence("waits for the host#: #", {as_text(scopes_text(d->late.input_in)),
+                                                 as_text(time_text(f, *d, d->late.input))});
+  out.action = "Load the next batch meanwhile, on other threads and into pinned memory";
+  return true;
+}
+
+/// S6. Memory of the device is allocated while there is work to do.
+[[gnu::cold]] inline bool allocation(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.allocating; });
+  if (d == nullptr || share_of(*d, d->late.allocating) < 0.01) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.allocating);
+  out.fact = sentence("idles while the host allocates or frees its memory: #, in # calls",
+                      {as_text(time_text(f, *d, d->late.allocating)),
+                       as_number(within(f, d->activity.window, &allocates).count)});
+  out.action = "Such calls may wait for the device: allocate once, or by cudaMallocAsync";
+  return true;
+}
+
+/// C2. Copies hold the host while the device has nothing to do.
+[[gnu::cold]] inline bool blocking_copies(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.copying; });
+  if (d == nullptr) return false;
+  const calls_within held =
+      within(f, d->activity.window,
+             [](const profile&, const timed_call& c) noexcept { return is_blocking_copy(c); });
+  if (share_of(*d, held.ns) < 0.03) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.copying);
+  out.fact = sentence("idles while copies hold the host: #, in # calls",
+                      {as_text(time_text(f, *d, d->late.copying)), as_number(held.count)});
+  out.action = "Use cudaMemcpyAsync, from and to pinned memory";
+  return true;
+}
+
+/// S2. The device is idle for most of the run, and no rule before knows of a reason that is worth
+/// telling.
+[[gnu::cold]] inline bool idle_device(const advice_facts& f, std::size_t i, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double busy = 0;
+  for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
+  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
+  for (const auto rule :
+       {&launch_bound, &waits_for_device, &waits_for_input, &allocation, &blocking_copies}) {
+    advice better;
+    if (rule(f, i, better) && better.gain_ns >= 0.01 * f.window_ns) return false;
+  }
+  out.where = "The device";
+  out.time_ns = wall;
+  out.fact = sentence("works # of the time", {as_share(busy / wall)});
+  out.action = "Give it more at once: larger batches, and fewer places where the host waits";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/timeline.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::int64_t exposed_communication_of(const device_time& d) noexcept {
+  return d.activity.exposed_communication;
+}
+
+/// Kernels of a stream that follow one another in one scope, each of an operator whose bytes bound
+/// it and whose call it is alone.
+struct kernel_chain {
+  static constexpr std::size_t least = 3;
+
+  std::vector<std::uint32_t> nodes;
+  std::int64_t ns = 0;
+  double bytes = 0;
+  double outer_bytes = 0;  ///< the first one's reads and the last one's writes
+};
+
+/// All chains of a device, and the one that takes longest of them.
+struct kernel_chains {
+  std::uint64_t count = 0;
+  std::int64_t ns = 0;
+  double bytes = 0, outer_bytes = 0;
+  kernel_chain longest;
+
+  void add(const kernel_chain& c) {
+    if (c.nodes.size() < kernel_chain::least) return;
+    ++count;
+    ns += c.ns;
+    bytes += c.bytes;
+    outer_bytes += c.outer_bytes;
+    if (longest.nodes.empty() || c.ns > longest.ns) longest = c;
+  }
+};
+
+/// Whether each call of the node's row is one kernel, bound by its bytes.
+[[gnu::cold]] inline bool is_one_pass(const advice_facts& f, std::uint32_t node) noexcept {
+  if (node >= f.row_of.size() || f.row_of[node] == scope_node::none) return false;
+  const operator_row& row = f.rows[f.row_of[node]];
+  return row.on_device && row.verdict.bound == bound_by::memory && row.kernels == row.calls &&
+         f.run.nodes[node].kind == scope_kind::op && f.run.nodes[node].work.has_bytes;
+}
+
+[[gnu::cold]] inline kernel_chains chains_of(const advice_facts& f, const device_time& d) {
+  kernel_chains out;
+  const run_times& times = f.device_times->times;
+  for (const item_stream& s : times.streams) {
+    if (s.device != d.activity.device) continue;
+    kernel_chain chain;
+    for (std::size_t i = s.first; i < s.last; ++i) {
+      const timed_item& item = times.items[i];
+      const bool is_inside =
+          item.span.begin >= d.activity.window.begin && item.span.end <= d.activity.window.end;
+      if (!is_inside || item.kind != item_kind::kernel || !is_one_pass(f, item.scope)) {
+        out.add(chain);
+        chain = {};
+        continue;
+      }
+      if (!chain.nodes.empty() &&
+          parent_of(f.run, item.scope) != parent_of(f.run, chain.nodes.back())) {
+        out.add(chain);
+        chain = {};
+      }
+      const work_per_call& work = f.run.nodes[item.scope].work;
+      const auto read = static_cast<double>(work.bytes_read),
+                 written = static_cast<double>(work.bytes_written);
+      if (chain.nodes.empty()) chain.outer_bytes = read + written;
+      else
+        chain.outer_bytes +=
+            written - static_cast<double>(f.run.nodes[chain.nodes.back()].work.bytes_written);
+      chain.nodes.push_back(item.scope);
+      chain.ns += item.span.length();
+      chain.bytes += read + written;
+    }
+    out.add(chain);
+  }
+  return out;
+}
+
+namespace advice_rules {
+
+/// S4. Communication runs beside no computation.
+[[gnu::cold]] inline bool communication(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, &exposed_communication_of);
+  if (d == nullptr || share_of(*d, exposed_communication_of(*d)) <= 0.1) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->activity.communication);
+  out.gain_ns = static_cast<double>(d->activity.exposed_communication);
+  out.fact = sentence("communicates while no kernel computes: #",
+                      {as_text(time_text(f, *d, d->activity.exposed_communication))});
+  out.action =
+      "Start it as soon as its data is there, on a stream of its own; or send less: fewer bits, or "
+      "larger batches between two exchanges";
+  return true;
+}
+
+/// S5. Little of the communication runs beside computation. Where S4 speaks, it is silent.
+[[gnu::cold]] inline bool poor_overlap(const advice_facts& f, std::size_t i, advice& out) {
+  const device_time* const d = most_of(f, &exposed_communication_of);
+  advice other;
+  if (d == nullptr || share_of(*d, exposed_communication_of(*d)) < 0.05 ||
+      d->activity.overlap_share() >= 0.5 || communication(f, i, other))
+    return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->activity.communication);
+  out.gain_ns =
+      static_cast<double>(d->activity.exposed_communication) * (1 - d->activity.overlap_share());
+  out.fact = sentence("computes during # of its communication; the rest takes #",
+                      {as_share(d->activity.overlap_share()),
+                       as_text(time_text(f, *d, d->activity.exposed_communication))});
+  out.action = "Start it earlier, on a stream of its own";
+  return true;
+}
+
+/// C5. Data goes to the host and straight back.
+[[gnu::cold]] inline bool there_and_back(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.round_trips.ns; });
+  if (d == nullptr || share_of(*d, d->round_trips.ns) < 0.01) return false;
+  const copy_round_trips& trips = d->round_trips;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->activity.copies);
+  out.gain_ns = static_cast<double>(trips.ns);
+  const std::string times =
+      trips.count == 1 ? "once" : sentence("# times", {as_number(trips.count)});
+  out.fact = sentence("sends # to the host and takes as much straight back (#): #",
+                      {as_bytes(static_cast<double>(trips.bytes)), as_text(times),
+                       as_text(time_text(f, *d, trips.ns))});
+  out.action = "Let the device do what the host does in between";
+  return true;
+}
+
+/// C4. Copies run beside no kernel. Those that C5 speaks about are not meant.
+[[gnu::cold]] inline bool exposed_copies(const advice_facts& f, std::size_t i, advice& out) {
+  const device_time* const d =
+      most_of(f, [](const device_time& t) { return t.activity.exposed_copies; });
+  if (d == nullptr) return false;
+  advice other;
+  std::int64_t ns = d->activity.exposed_copies;
+  if (there_and_back(f, i, other)) ns -= std::min(ns, d->round_trips.ns);
+  if (share_of(*d, ns) < 0.05) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->activity.copies);
+  out.gain_ns = static_cast<double>(ns);
+  out.fact = sentence("copies while no kernel computes: #", {as_text(time_text(f, *d, ns))});
+  out.action = "Copy on a stream of its own, into a second buffer, while kernels use the first";
+  return true;
+}
+
+/// G2. Kernels that each move their bytes, one behind the other.
+[[gnu::cold]] inline bool neighbours(const advice_facts& f, std::size_t, advice& out) {
+  const gpu_ceilings* const gpu = only_gpu(f.run);
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.activity.compute; });
+  if (gpu == nullptr || !(gpu->memory_bytes > 0) || d == nullptr) return false;
+  const kernel_chains chains = chains_of(f, *d);
+  if (chains.count == 0 || share_of(*d, chains.ns) < 0.03) return false;
+  std::string names;
+  for (const std::uint32_t node : chains.longest.nodes) {
+    const std::string& name = f.run.nodes[node].name;
+    if (names.size() + name.size() > 60) {
+      names += " ...";
+      break;
+    }
+    names.append(names.empty() ? "" : ", ").append(name);
+  }
+  out.where = names;
+  out.node = chains.longest.nodes[0];
+  out.time_ns = static_cast<double>(chains.ns);
+  out.gain_ns = (chains.bytes - chains.outer_bytes) / gpu->memory_bytes * 1e9;
+  out.fact = sentence(
+      "and the like are bound by memory and follow one another: #, in which they "
+      "move #",
+      {as_text(time_text(f, *d, chains.ns)), as_bytes(chains.bytes)});
+  out.action = sentence("Fused into one kernel each time, they would move # at the least",
+                        {as_bytes(chains.outer_bytes)});
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/overlap.hpp>
+
+// <kprof/model/advice/rows.hpp>
+#ifndef KPROF_MODEL_ADVICE_ROWS_HPP
+#define KPROF_MODEL_ADVICE_ROWS_HPP
+
+// Rules of advice about how long the calls of an operator take: beside the least time, beside other
+// rows, the first one beside later ones. Included by catalogue.hpp. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// G17. Near the bandwidth of memory: only fewer bytes help.
+[[gnu::cold]] inline bool at_memory_roof(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.verdict.bound != bound_by::memory || row.verdict.roof.value < 0.8) return false;
+  const bool on_one = !row.on_device && !row.threads.known() && f.run.machine.cpu.threads > 1 &&
+                      !is_one_of(f.several_threads, row.name) && rise_of_roof(f.run, row) > 1.1;
+  out.fact = sentence(on_one ? "runs at # of what memory delivers to one thread"
+                             : "runs at # of what memory can deliver",
+                      {as_share(row.verdict.roof.value)});
+  if (on_one)
+    out.action = sentence("# threads get up to # of it together. On any number of them fewer",
+                          {as_number(f.run.machine.cpu.threads),
+                           as_rate(memory_rate(f.run.machine.cpu).all_threads)});
+  else out.action = "Fewer";
+  out.action +=
+      " bytes help: fuse it with its neighbours, use a smaller type, or keep its data in cache";
+  return true;
+}
+
+/// S7. The first call takes far longer than those after it.
+[[gnu::cold]] inline bool slow_first_call(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.calls < 3 || !row.first_ns.known() || !row.median_ns.known()) return false;
+  out.gain_ns = row.first_ns.value - row.median_ns.value;
+  if (!(row.first_ns.value > 10 * row.median_ns.value) || out.gain_ns < 0.02 * f.window_ns)
+    return false;
+  out.fact = sentence("took # in its first call and # in later ones",
+                      {as_time(row.first_ns.value), as_time(row.median_ns.value)});
+  out.action =
+      "That is warm-up: page faults in new memory, lazy loading, tuning. Touch memory before the "
+      "loop, and start recording behind the first call";
+  return true;
+}
+
+/// S8. Some calls take far longer than most.
+[[gnu::cold]] inline bool uneven_calls(const advice_facts& f, std::size_t i, advice& out) {
+  const operator_row& row = f.rows[i];
+  if (row.calls < 20 || !row.p99_ns.known() || !row.median_ns.known()) return false;
+  out.gain_ns = row.total_ns - static_cast<double>(row.calls) * row.median_ns.value;
+  if (row.first_ns.known() && row.first_ns.value > 10 * row.median_ns.value)
+    out.gain_ns -= row.first_ns.value - row.median_ns.value;
+  if (!(row.p99_ns.value > 3 * row.median_ns.value) || out.gain_ns < 0.05 * f.window_ns)
+    return false;
+  out.fact = sentence("takes # in most calls and # or more in one of a hundred",
+                      {as_time(row.median_ns.value), as_time(row.p99_ns.value)});
+  out.action = "Look for what interrupts it: other threads, allocation, waiting for data";
+  return true;
+}
+
+/// "is 39% of the run", "is 39% of the run without its first call".
+[[gnu::cold]] inline std::string share_text(const advice_facts& f, const operator_row& row) {
+  return sentence(warm_up_ns(row) > 0 ? "is # of # without its first call" : "is # of #",
+                  {as_share(steady_ns(row) / f.window_ns), as_text(f.whole)});
+}
+
+/// R1. Another row of the same operator comes nearer to its roof.
+[[gnu::cold]] inline bool slower_than_its_like(const advice_facts& f, std::size_t i, advice& out) {
+  if (f.better_row.size() <= i || f.better_row[i] >= f.rows.size()) return false;
+  const operator_row &row = f.rows[i], &better = f.rows[f.better_row[i]];
+  out.gain_ns = saved_at_roof_of(row, better);
+  out.fact = share_text(f, row) +
+             sentence(" at # of the roof, and # reaches #",
+                      {as_share(steady_roof(row)), as_text(name_of(f, f.better_row[i])),
+                       as_share(steady_roof(better))});
+  out.action = sentence("At that rate it would take #", {as_time(steady_ns(row) - out.gain_ns)});
+  return true;
+}
+
+/// R2. The row that loses most time is far from its roof.
+[[gnu::cold]] inline bool far_from_roof(const advice_facts& f, std::size_t i, advice& out) {
+  if (i != f.most_lost) return false;
+  const operator_row& row = f.rows[i];
+  out.gain_ns = lost_of(row);
+  const bool memory = is_of_memory(f.run, row);
+  out.fact = share_text(f, row) +
+             sentence(" at # of the rate that # allows",
+                      {as_share(steady_roof(row)), as_text(memory ? "memory" : "arithmetic")});
+  if (row.verdict.bound == bound_by::launch)
+    out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
+                          {as_time(row.mean_ns.value)});
+  else if (row.on_device)
+    out.action =
+        "What holds it back its kernels may tell (report(kernels)): their occupancy, their last "
+        "wave, how they read memory";
+  else
+    out.action = sentence(
+        "Times do not tell what holds it back; often it is #",
+        {as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
+                          "another, a loop that is not vectorised, or bytes that the formula does "
+                          "not count"
+                        : "a loop that is not vectorised, sums that wait for one another, blocks "
+                          "that do not fit the caches, or waiting for memory")});
+  return true;
+}
+
+/// R3. The rows of an operator lose much together, and none of them does alone.
+[[gnu::cold]] inline bool many_rows(const advice_facts& f, std::size_t, advice& out) {
+  struct sum {
+    double time = 0, ideal = 0, lost = 0;
+    std::uint32_t rows = 0, most = scope_node::none;
+    bool has_large = false;
+  };
+  text_numbers names;
+  std::vector<sum> sums;
+  for (std::uint32_t i = 0; i < f.rows.size(); ++i) {
+    const operator_row& row = f.rows[i];
+    if (!is_its_own(row) || !row.verdict.lost_ns.known() || row.name.empty()) continue;
+    const std::uint32_t name = names.of(row.name);
+    if (name == sums.size()) sums.emplace_back();
+    sum& s = sums[name];
+    const double lost = lost_of(row);
+    ++s.rows;
+    s.time += steady_ns(row);
+    s.ideal += row.verdict.ideal_ns.value;
+    s.lost += lost;
+    s.has_large = s.has_large || lost >= much_lost * f.window_ns;
+    if (s.most == scope_node::none || lost > lost_of(f.rows[s.most])) s.most = i;
+  }
+  const sum* largest = nullptr;
+  for (const sum& s : sums)
+    if (!s.has_large && s.lost >= much_lost * f.window_ns && s.ideal < near_roof * s.time &&
+        (largest == nullptr || s.lost > largest->lost))
+      largest = &s;
+  if (largest == nullptr) return false;
+  const operator_row& most = f.rows[largest->most];
+  out.where = most.name;
+  out.node = most.node;
+  out.time_ns = largest->time;
+  out.gain_ns = largest->lost;
+  out.fact = sentence("is # of # at # of the roof in # rows, none of which loses much alone",
+                      {as_share(largest->time / f.window_ns), as_text(f.whole),
+                       as_share(largest->ideal / largest->time), as_number(largest->rows)});
+  out.action = sentence("Look at what they have in common; # loses most, #",
+                        {as_text(name_of(f, largest->most)), as_time(lost_of(most))});
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/rows.hpp>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -12035,6 +16477,8 @@ using enum advice_about;
 using cause = advice_cause;
 
 inline constexpr advice_rule catalogue[] = {
+    {"G1", run, cause::run, 0, &launch_bound},
+    {"G2", run, cause::run, 0, &neighbours},
     {"G3", kernels, cause::work, 0.01, &small_grid},
     {"G4", kernels, cause::work, 0.01, &tail},
     {"G5", kernels, cause::work, 0.01, &odd_block},
@@ -12054,21 +16498,32 @@ inline constexpr advice_rule catalogue[] = {
     {"G19", kernels, cause::work, 0.01, &layout_kernels},
     {"G20", rows, cause::work, 0.02, &unfused},
     {"C1", copies, cause::work, 0.01, &pageable},
+    {"C2", run, cause::run, 0, &blocking_copies},
     {"C3", copies, cause::work, 0.01, &small_copies},
+    {"C4", run, cause::run, 0, &exposed_copies},
+    {"C5", run, cause::run, 0, &there_and_back},
     {"C7", copies, cause::work, 0.01, &clearing},
+    {"S1", run, cause::run, 0, &waits_for_device},
     {"S2", run, cause::run, 0, &idle_device},
+    {"S3", run, cause::run, 0, &waits_for_input},
+    {"S4", run, cause::run, 0, &communication},
+    {"S5", run, cause::run, 0, &poor_overlap},
+    {"S6", run, cause::run, 0, &allocation},
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
     {"S8", calls, cause::spread, 0.05, &uneven_calls},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
+    {"H3", calls, cause::denormals, 0.01, &denormal_numbers},
     {"H4", rows, cause::work, 0.01, &reference_code},
     {"H5", run, cause::run, 0, &reorders},
     {"H6", rows, cause::work, 0.03, &colliding_rows},
     {"H8", rows, cause::work, 0.1, &doubles},
     {"H9", calls, cause::guard, 0.01, &guard_too_fine},
     {"H10", calls, cause::threads, 0.01, &uneven_parts},
+    {"H11", rows, cause::work, 0.01, &few_channels},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
+    {"R3", run, cause::run, 0, &many_rows},
 };
 
 /// What docs/advice.md says of a rule. No program has it in its code.
@@ -12077,6 +16532,15 @@ struct explanation {
 };
 
 inline constexpr explanation explanations[] = {
+    {"G1", "kernels are shorter than the host takes to launch them",
+     "the device waits for launches that come within 100 us of one another, 10 % of the stretch or "
+     "more, and kernels are on average shorter than the time between these launches",
+     "such waiting - 1 us a launch", "HTA, host wait and short kernels"},
+    {"G2", "kernels that only move data follow one another",
+     "3 or more of one stream in one scope, each the one kernel of a call that is bound by memory; "
+     "3 % of the stretch",
+     "(their bytes - what the first reads and the last writes) / bandwidth",
+     "PyTorch Performance Tuning Guide"},
     {"G3", "a kernel has fewer blocks than the GPU has multiprocessors",
      "grid < multiprocessors, and nothing else ran meanwhile", "T (SMs - grid) / SMs",
      "Nsight Compute, LaunchConfiguration"},
@@ -12116,7 +16580,7 @@ inline constexpr explanation explanations[] = {
      "sum of T (1 - least time in 16 bits / least time in f32)", "PyTorch's profiler plug-in"},
     {"G16", "f64 on a GPU that has few units for it", "f32 rate >= 32 f64 rate, T >= 3 %",
      "T (1 - 2 f64 rate / f32 rate)", "Nsight Compute, roofline"},
-    {"G17", "an operator moves its bytes about as fast as memory can",
+    {"G17", "an operator moves its bytes about as fast as memory can, for its threads",
      "bound by memory at 80 % or more, T >= 5 %", "not stated", "Nsight Compute"},
     {"G18", "an operator on the GPU that ought to be bound by memory is far from its roof",
      "below 60 %, bytes of a call >= 4 L2 caches, T >= 3 %", "T - least time",
@@ -12131,12 +16595,41 @@ inline constexpr explanation explanations[] = {
     {"C1", "copies from or to pageable memory", "64 KiB or more each, T >= 1 %",
      "T (1 - rate / rate of the run's pinned copies, else 12 GB/s)",
      "Nsight Systems, CUDA Best Practices Guide"},
+    {"C2", "the device idles while copies hold the host",
+     "copies and memsets that block take 3 % of the stretch, but copies of 64 KiB or less to the "
+     "device",
+     "idle time in them", "Nsight Systems, cuda_memcpy_sync"},
     {"C3", "many small copies", "100 or more, below 64 KiB each",
      "(n - 1) (mean time - bytes / rate of pinned copies)", "CUDA Best Practices Guide"},
+    {"C4", "copies run beside no kernel", "5 % of the stretch, without what C5 speaks about",
+     "that time", "HTA, exposed memory time"},
+    {"C5", "data goes to the host and straight back",
+     "in one call of an operator, the copy behind one to the host has as many bytes and goes to "
+     "the "
+     "device; 1 % of the stretch",
+     "both copies", "PyTorch, pattern ExtraCUDACopy"},
     {"C7", "memory is cleared at length", "2 % of the device's time", "T",
      "PyTorch's profiler patterns"},
-    {"S2", "the device is idle", "busy for less than 50 % of the run", "not stated",
+    {"S1", "the device idles since the host had waited for it",
+     "idle from the return of a call that waits to the next start, 3 % of the stretch", "that time",
+     "Nsight Systems, cuda_api_sync; HTA"},
+    {"S2", "the device is idle",
+     "busy for less than 50 % of the run, and G1, S1, S3, S6 and C2 know no reason", "not stated",
      "Nsight Systems, gpu_time_util"},
+    {"S3", "the device waits for the data of a step",
+     "idle while the launching thread is in a scope named input, data, loader, load_batch or the "
+     "like, "
+     "5 % of the stretch",
+     "that time", "PyTorch's profiler plug-in"},
+    {"S4", "communication runs beside no computation", "more than 10 % of the stretch", "that time",
+     "PyTorch's profiler plug-in"},
+    {"S5", "little of the communication runs beside computation",
+     "less than half of it, 5 % of the stretch are exposed, and S4 is silent",
+     "exposed time (1 - share beside computation)", "HTA, overlap"},
+    {"S6", "memory of the device is allocated while it could work",
+     "idle while the launching thread allocates or frees, not by functions ...Async, behind the "
+     "first step; 1 % of the stretch",
+     "that time", "CUDA, implicit synchronisation"},
     {"S7", "the first call takes far longer than later ones",
      "first call > 10 medians, the excess >= 2 % of the run", "first call - median",
      "PyTorch, warm-up"},
@@ -12150,6 +16643,11 @@ inline constexpr explanation explanations[] = {
      "sum of T (1 - roof of one thread / roof of all)", "VTune"},
     {"H2", "more threads are in scopes than there are CPUs", "on average > 1.25 x CPUs",
      "not stated", "oneDNN and PyTorch CPU guides"},
+    {"H3", "calls that compute with denormal numbers are slower than others of their row",
+     "the processor's flag was set in 5 % of the measured time, 5 calls or more without, 1.2 x as "
+     "fast (x86-64; the guard's thread)",
+     "T (time of such calls / time of all) (1 - mean of the others / mean of these)",
+     "Intel oneMKL guide, Operating on Denormals"},
     {"H4", "a library runs its reference implementation", "field impl contains ref, T >= 1 %",
      "T - least time", "oneDNN"},
     {"H5", "operators only change the layout of data",
@@ -12164,11 +16662,19 @@ inline constexpr explanation explanations[] = {
      "mean < 10 empty scopes, kprof's cost >= 5 % of T", "calls x cost of a scope", "kprof"},
     {"H10", "parts of shared calls differ in length", "longest part >= 1.2 mean parts",
      "T (1 - mean part / longest part)", "POP, load balance"},
+    {"H11", "the channels of a convolution fill no vectors",
+     "C x bits mod 512 != 0 on the CPU, no groups, below 60 % of the roof",
+     "T - least time of C padded to 4 / share of roof of the best row with whole vectors",
+     "oneDNN, Understanding Memory Formats"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
-    {"R2", "the row that loses most time", "below 60 % of the roof, 10 % of the run lost",
+    {"R2", "the row that loses most time",
+     "below 60 % of the roof, 10 % of the run lost; a first call that S7 speaks about is left out",
      "T - least time", "kprof"},
+    {"R3", "the rows of an operator that lose much together, and none alone",
+     "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
+     "sum of T - least time", "kprof"},
 };
 
 consteval bool all_are_explained() {
@@ -12198,7 +16704,8 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 
 /// Which advice is wanted, as in the option `advice`: "off" for none, "all" for however much and
-/// however small, "-G9" without that of a rule. Empty or "on": the five largest.
+/// however small, "-G9" without that of a rule, "prove" also what is small and can be tried out.
+/// Empty or "on": the five largest.
 using advice_words = std::vector<std::string>;
 
 namespace detail {
@@ -12229,12 +16736,12 @@ inline bool switches_off(std::string_view word, const advice_rule& rule) noexcep
 /// Whether the option `advice` may have these words.
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status check_advice(const advice_words& words) {
   for (const std::string& word : words) {
-    bool known = word == "on" || word == "off" || word == "all";
+    bool known = word == "on" || word == "off" || word == "all" || word == "prove";
     for (std::size_t i = 0; !known && rule_number(i) != nullptr; ++i)
       known = switches_off(word, *rule_number(i));
     if (known) continue;
     std::string text = "unknown advice \"" + printable(word, 100);
-    text += "\"; choose from: on, off, all; or switch rules off, joined by +:";
+    text += "\"; choose from: on, off, all, prove; or switch rules off, joined by +:";
     for (std::size_t i = 0; rule_number(i) != nullptr; ++i)
       text.append(" -").append(rule_number(i)->id);
     return {std::move(text)};
@@ -12245,11 +16752,17 @@ inline bool switches_off(std::string_view word, const advice_rule& rule) noexcep
 /// Asks one rule after the other, and keeps what is worth telling.
 class advising {
  public:
-  advising(const profile& p, const advice_words& words)
-      : facts_(facts_of(p)),
+  /// `times`: of the profile; null where they are not known yet.
+  advising(const profile& p, const advice_words& words, const time_summary* times)
+      : own_times_(times == nullptr ? time_summary_of(p) : time_summary{}),
+        facts_(facts_of(p)),
         all_(has_word(words, "all")),
+        prove_(has_word(words, "prove")),
         host_(has_all_scopes(p)),
         device_(has_device_work(p) && has_all_records(p)) {
+    facts_.tries = prove_;
+    facts_.device_times = times == nullptr ? &own_times_ : times;
+    if (facts_.device_times->devices.empty()) facts_.device_times = nullptr;
     for (std::uint32_t i = 0;; ++i) {
       const advice_rule* const rule = rule_number(i);
       if (rule == nullptr) break;
@@ -12271,7 +16784,7 @@ class advising {
       std::size_t same = all_ ? of.size() : 0;
       while (same < of.size() && notes_[of[same]].rule != notes_[i].rule) ++same;
       if (same < of.size()) ++others[same];
-      else if (all_ || of.size() < most) of.push_back(i), others.push_back(0);
+      else if (is_wanted(found_[i]) || of.size() < most) of.push_back(i), others.push_back(0);
     }
     for (std::size_t k = 0; k < of.size(); ++k) {
       advice& a = found_[of[k]];
@@ -12305,7 +16818,8 @@ class advising {
       note n{rule.about, rule.cause, number, i, 0, 0};
       advice a;
       if (!may_speak(n, a)) continue;
-      const double least = all_ && rule.least_share <= least_gain ? 0 : rule.least_share;
+      const double least =
+          (all_ || prove_) && rule.least_share <= least_gain ? 0 : rule.least_share;
       if (rule.about != advice_about::run &&
           (!(a.time_ns > 0) || a.time_ns < least * facts_.window_ns))
         continue;
@@ -12314,7 +16828,7 @@ class advising {
       if (!std::isfinite(a.gain_ns)) a.gain_ns = -1;
       a.gain_ns = std::min({a.gain_ns, a.time_ns, facts_.window_ns});
       a.share = a.gain_ns > 0 ? share_of(a.gain_ns, facts_.window_ns) : 0;
-      if (a.gain_ns == 0 || (is_small(a) && !all_)) continue;
+      if (a.gain_ns == 0 || (is_small(a) && !is_wanted(a))) continue;
       found_.push_back(std::move(a));
       notes_.push_back(n);
     }
@@ -12354,6 +16868,9 @@ class advising {
 
   static bool is_small(const advice& a) noexcept { return a.gain_ns >= 0 && a.share < least_gain; }
 
+  /// However little it saves.
+  bool is_wanted(const advice& a) const noexcept { return all_ || (prove_ && !a.trials.empty()); }
+
   /// What saves most comes first, and behind it what nobody can say that of.
   bool ranks(std::uint32_t i, std::uint32_t k) const noexcept {
     const advice &a = found_[i], &b = found_[k];
@@ -12390,8 +16907,9 @@ class advising {
     return n.about == advice_about::run ? "The run" : name_of(facts_, n.number);
   }
 
+  time_summary own_times_;
   advice_facts facts_;
-  bool all_, host_, device_;
+  bool all_, prove_, host_, device_;
   std::vector<advice> found_;
   std::vector<note> notes_;  // of each
 };
@@ -12402,11 +16920,12 @@ class advising {
 /// the run or more; then, if there is room, those of which nobody can say how much they save. A
 /// rule speaks once, of what saves most, and says of how much else it holds; with "all" of each.
 /// Nothing about what is not wholly known, or is above every roof. The order is the same each time.
+/// `times`: time_summary_of() the profile, for those who have it; else it is worked out.
 ///     for (const kprof::advice& a : kprof::advise(kprof::snapshot())) use(a.where, a.gain_ns);
-[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(const profile& p,
-                                                                   const advice_words& words = {}) {
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline std::vector<advice> advise(
+    const profile& p, const advice_words& words = {}, const time_summary* times = nullptr) {
   if (p.nodes.empty() || detail::has_word(words, "off")) return {};
-  return detail::advising(p, words).take();
+  return detail::advising(p, words, times).take();
 }
 
 KPROF_DETAIL_END
@@ -12428,10 +16947,13 @@ KPROF_DETAIL_END
 // The numbers of an operator row, a line each: what reports, files and pages print is declared here
 // once. Included by the outputs. Pure.
 
-#include <cstddef>
+// <kprof/model/metric.hpp>
+#ifndef KPROF_MODEL_METRIC_HPP
+#define KPROF_MODEL_METRIC_HPP
+
+// What a number of an operator row is; metrics.hpp has them all. Included by it.
+
 #include <cstdint>
-#include <string_view>
-#include <type_traits>
 
 KPROF_DETAIL_BEGIN
 
@@ -12474,6 +16996,20 @@ namespace units {
 inline constexpr metric_unit one{""}, share{""}, nanoseconds{"ns"}, flop{"FLOP"}, byte{"B"},
     giga_flop_per_s{"GFLOP/s", 1e-9}, giga_byte_per_s{"GB/s", 1e-9}, flop_per_byte{"FLOP/B"};
 }  // namespace units
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/metric.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
 
 template <auto Member>
 figure metric_value(const operator_row& row) {
@@ -12573,6 +17109,14 @@ inline constexpr metric metrics[] = {
      .of = &detail::metric_value<&operator_row::gap_ns>,
      .meaning = "mean time from a launch until its work began on the device: long where the device "
                 "is behind, short where it waits for the host"},
+    {.id = "waited",
+     .label = "waited",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::waited_ns>,
+     .meaning = "host time, of self, in calls of CUDA's libraries that block: that wait for a "
+                "device, copy at once or allocate"},
     {.id = "self",
      .label = "self",
      .unit = detail::units::nanoseconds,
@@ -12598,7 +17142,7 @@ inline constexpr metric metrics[] = {
      .of_device = false,
      .of = &detail::total_time,
      .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
-                "of the same row is not counted again",
+                "of the same row, and overlap of calls that threads share, count once",
      .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
                        "another call of the same row is not counted again"},
     {.id = "cpu",
@@ -12718,8 +17262,8 @@ inline constexpr metric metrics[] = {
      .adds = additivity::sum,
      .of_device = false,
      .of = &detail::metric_value<&operator_row::waiting_ns>,
-     .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
-                "less the time in the parts, summed: what threads lost by coming late or waiting"},
+     .meaning = "of calls that threads share: total x parts, less the time in the parts: what "
+                "threads lost by coming late or waiting"},
     {.id = "roof",
      .label = "roof",
      .unit = detail::units::share,
@@ -13132,6 +17676,20 @@ consteval column make_column(std::string_view id, look as, unsigned rank, unsign
   return {d.id, d.label, as, rank, device_rank, nullptr, d.meaning, d.meaning};
 }
 
+inline figure projected_time(const operator_row& row) noexcept { return row.projected_ns; }
+
+/// A run does not have this number: a report computes it where `machine=` names another machine.
+inline constexpr metric projected_metric{
+    .id = "projected",
+    .label = "projected",
+    .unit = units::nanoseconds,
+    .adds = additivity::overlapping_sum,
+    .of_device = false,
+    .of = &projected_time,
+    .meaning =
+        "what the calls would take on the machine of `machine=`, at the same share of the "
+        "roof; total, or dev total, is what they take here"};
+
 /// A bar beside a share.
 constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank) {
   return {id, "", look::bar, rank, device_rank, nullptr, "", ""};
@@ -13139,28 +17697,29 @@ constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank)
 
 /// The value of a key of the grouping, which is one where the column is shown.
 constexpr column around_column(const char* id, const char* meaning) {
-  return {id, id, look::around, 2, 2, nullptr, meaning, meaning};
+  return {id, id, look::around, 1, 1, nullptr, meaning, meaning};
 }
 
 inline constexpr column columns[] = {
     make_column("operator", look::name, 1, 1),
-    make_column("parameters", look::parameters, 2, 2),
+    make_column("parameters", look::parameters, 1, 1),
     make_column("call_site", look::call_site, 6, 5),
     make_column("thread", look::thread, 6, 5),
     around_column("region", "innermost region around the calls; a row for each"),
     around_column("layer", "all regions around the calls, joined by `/`; a row for each"),
-    make_column("pass", look::pass, 2, 2),
-    make_column("calls", look::calls, 4, 4),
+    make_column("pass", look::pass, 1, 1),
+    make_column("calls", look::calls, 2, 2),
     make_column("replays", look::calls, not_here, 0),
     make_column("open", look::open, 5, 5),
-    make_column("device", look::time, not_here, 2),
+    make_column("device", look::time, not_here, 1),
     bar_column("device_bar", not_here, 10),
     make_column("device_share", look::share, not_here, 3),
     make_column("device_total", look::time, not_here, 11),
     make_column("kernels", look::calls, not_here, 9),
     make_column("copies", look::calls, not_here, 16),
     make_column("gap", look::time, not_here, 15),
-    make_column("self", look::time, 2, 8),
+    make_column("waited", look::time, not_here, 9),  // unasked only where rows waited for long
+    make_column("self", look::time, 1, 8),
     bar_column("bar", 9, not_here),
     make_column("share", look::share, 3, 14),
     {"cumulative", "cumulative", look::cumulative, 0, 0, nullptr,
@@ -13179,6 +17738,8 @@ inline constexpr column columns[] = {
     make_column("bound", look::bound, 6, 6),
     make_column("lost", look::time, 12, 12),
     make_column("ideal", look::time, 0, 0),
+    {projected_metric.id, projected_metric.label, look::time, 1, 1, &projected_metric,
+     projected_metric.meaning, projected_metric.meaning},
     make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
@@ -13262,6 +17823,12 @@ inline std::string number_cell(look as, double x, const page& out) {
   }
 }
 
+/// The same of a number that may be no more than a bound, or not known.
+inline std::string figure_cell(const figure& f, look as, const page& out) {
+  if (!f.known()) return "n/a";
+  return (!f.at_most ? "" : out.ascii() ? "<= " : "\u2264 ") + number_cell(as, f.value, out);
+}
+
 inline std::string cell(const column& c, const operator_row& row, const profile& p,
                         const page& out) {
   switch (c.as) {
@@ -13272,9 +17839,10 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::thread: return thread_name(p, row.thread);
     case look::around: {
       const group_value* const v = value_of(c, row);
-      const std::size_t longest = std::min<std::size_t>(out.width() / 5, 24);
+      const std::size_t longest =
+          out.width() < 100 ? out.width() / 6 : std::min<std::size_t>(out.width() / 5, 24);
       if (v == nullptr) return {};
-      return v->known ? printable_end(v->text, longest, out.ascii()) : "none";
+      return v->known ? printable_ends(v->text, longest, out.ascii()) : "none";
     }
     case look::type:
       return row.several_types            ? "several"
@@ -13285,8 +17853,7 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
-  const figure f = c.number->of(row);
-  return f.known() ? number_cell(c.as, f.value, out) : "n/a";
+  return figure_cell(c.number->of(row), c.as, out);
 }
 
 // ---- order
@@ -13847,7 +18414,8 @@ struct text_plan {
   bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
   double all_device_ns = 0;
-  std::optional<dtype> one_type;  // of all operators that say theirs, if they are several
+  std::optional<other_machine> other;  // that rows are projected on
+  std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
 
   explicit text_plan(const report_options& o) : options(o) {}
 
@@ -13860,8 +18428,12 @@ struct text_plan {
       columns.push_back(find_column(name));
     }
     if (status s = check_advice(options.advice); !s) return s;
+    if (!options.machine.empty())
+      if (status s = read_machine(options.machine, other.emplace(), file_complaints_); !s) return s;
     return filter.set(options.filter);
   }
+
+  const other_machine* projected_on() const noexcept { return other ? &*other : nullptr; }
 
   /// Whether the table of operators has a column for a key of regions: where it is asked for, and
   /// beside parameters.
@@ -13884,6 +18456,7 @@ struct text_plan {
     checked_grouping checked = check_grouping(p, wanted.folding(std::move(fold)));
     by = std::move(checked.value);
     complaints = std::move(checked.complaints);
+    complaints.insert(complaints.end(), file_complaints_.begin(), file_complaints_.end());
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
@@ -13922,6 +18495,8 @@ struct text_plan {
     }
     if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
+
+  std::vector<std::string> file_complaints_;  // about the file of `machine`
 };
 
 }  // namespace detail
@@ -13977,116 +18552,6 @@ inline const char* environment_variable(const char* name) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attach/environment_variable.hpp>
-
-// <kprof/write/descriptor.hpp>
-#ifndef KPROF_WRITE_DESCRIPTOR_HPP
-#define KPROF_WRITE_DESCRIPTOR_HPP
-
-// What descriptors lead to, and writing to them past interruptions and full pipes. Included by
-// whatever writes, which holds quiet_writes meanwhile.
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <ctime>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What a descriptor leads to: the same file, pipe or terminal has the same numbers.
-struct descriptor_target {
-  bool is_open = false;
-  dev_t device = 0;
-  ino_t file = 0;
-
-  friend bool operator==(const descriptor_target&, const descriptor_target&) = default;
-};
-[[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
-  struct stat there {};
-  if (fstat(descriptor, &there) != 0) return {};
-  return {true, there.st_dev, there.st_ino};
-}
-
-/// How long a write waits for a reader that takes nothing.
-inline constexpr int reader_patience_ms = 5000;
-
-inline std::int64_t monotonic_ms() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-/// Waits until the descriptor takes more, or has an error that the next write tells. False: it took
-/// nothing for so many milliseconds; below 0, it waits for ever.
-[[gnu::cold]] inline bool wait_for_room(int descriptor, int patience_ms) noexcept {
-  const std::int64_t end = monotonic_ms() + patience_ms;
-  for (std::int64_t left = patience_ms;;) {
-    pollfd waiting{descriptor, POLLOUT, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR && errno != EAGAIN) return true;
-    if (patience_ms < 0) continue;
-    left = end - monotonic_ms();
-    if (left <= 0) return false;
-  }
-}
-
-inline bool is_non_blocking(int descriptor) noexcept {
-  const int flags = fcntl(descriptor, F_GETFL);
-  return flags >= 0 && (flags & O_NONBLOCK) != 0;
-}
-
-/// Writes from the front of `text`, and removes what was written. 0, or the number of the error:
-/// EAGAIN where a descriptor in non-blocking mode takes nothing for so many milliseconds. One in
-/// blocking mode waits as long as its reader does.
-[[gnu::cold]] inline int write_front(int descriptor, std::string_view& text,
-                                     int patience_ms = reader_patience_ms) noexcept {
-  std::int64_t last_progress = -1;  // unknown
-  while (!text.empty()) {
-    const ssize_t size = ::write(descriptor, text.data(), text.size());
-    if (size > 0) {
-      text.remove_prefix(static_cast<std::size_t>(size));
-      last_progress = -1;
-    } else if (size == 0) {
-      return EIO;
-    } else if (errno == EAGAIN) {
-      const std::int64_t now = monotonic_ms();
-      if (last_progress < 0) last_progress = now;
-      const std::int64_t left = last_progress + patience_ms - now;
-      if (left <= 0 || !wait_for_room(descriptor, static_cast<int>(left))) return EAGAIN;
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-inline int write_all(int descriptor, std::string_view text,
-                     int patience_ms = reader_patience_ms) noexcept {
-  return write_front(descriptor, text, patience_ms);
-}
-
-/// Opens a file, past interruptions. It does not survive exec and becomes no controlling terminal.
-[[gnu::cold]] inline int open_file(const char* path, int flags, mode_t mode = 0666) noexcept {
-  for (;;) {
-    const int descriptor = ::open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
-    if (descriptor >= 0 || errno != EINTR) return descriptor;
-  }
-}
-/// 0, or what the system says on closing that it could not write.
-inline int close_file(int descriptor) noexcept {
-  return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/descriptor.hpp>
 
 // <kprof/write/file_place.hpp>
 #ifndef KPROF_WRITE_FILE_PLACE_HPP
@@ -14378,58 +18843,6 @@ KPROF_DETAIL_END
 // A file that is written beside its place and takes it when it is complete, so that no half file
 // lies under the name, not even after a crash, and a failure leaves what was there. Included by
 // destination.hpp, which holds quiet_writes meanwhile. Used by one thread.
-
-// <kprof/write/write_error.hpp>
-#ifndef KPROF_WRITE_WRITE_ERROR_HPP
-#define KPROF_WRITE_WRITE_ERROR_HPP
-
-// What kprof says when it cannot write, and what to do about it. Included by whatever writes.
-
-#include <cerrno>
-#include <cstring>
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline const char* remedy_for(int error) noexcept {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES:
-    case EPERM:
-    case EROFS: return "no permission to write there: choose another path";
-    case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG: return "no space left: free some, or choose another disk";
-    case EPIPE: return "its reader has ended: keep it running, or write to a file";
-    case ENXIO: return "nobody reads from it: start its reader first, or write to a file";
-    case EAGAIN: return "its reader took nothing for 5 s: keep it reading, or write to a file";
-    case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE:
-    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    default: return nullptr;
-  }
-}
-
-/// `where` is fit to print.
-[[gnu::cold]] inline status cannot_write(const std::string& where, int error) {
-  const char* remedy = remedy_for(error);
-  return {"cannot write to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy}
-                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
-}
-
-/// A path for an error line.
-[[gnu::cold]] inline std::string quoted_path(const std::string& path) {
-  return '"' + printable(path, 300) + '"';
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/write_error.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14907,6 +19320,130 @@ KPROF_DETAIL_END
 // The section "Do first" of the text report: advice, numbered, with what it saves at the right.
 // Included by write_text.hpp.
 
+// <kprof/model/advice/proof.hpp>
+#ifndef KPROF_MODEL_ADVICE_PROOF_HPP
+#define KPROF_MODEL_ADVICE_PROOF_HPP
+
+// What an operator gains by advice, measured: runs it with its own parameters and with those that
+// are advised. Included by the report, which does so where advice=prove asks for it. How an
+// operator is run the program says, see kprof/prove.hpp; nothing else runs code of the program.
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// How long a call takes with some parameters.
+struct measured_call {
+  std::string why_not;  // empty: it was timed
+  double median_ns = 0;
+  double low_ns = 0, high_ns = 0;  // which hold the median, see median_interval
+};
+
+/// A way to run an operator again. It is known to its binary while it exists.
+class KPROF_DETAIL_LOCAL rerun_link {
+ public:
+  rerun_link(const rerun_link&) = delete;
+  rerun_link& operator=(const rerun_link&) = delete;
+
+  text_view (*const name)() noexcept;
+  /// Times a call with the parameters of `node`, but for the fields that are changed.
+  measured_call (*const time)(const rerun_link& self, const profile& run, const scope_node& node,
+                              const advised_fields& changed);
+  const rerun_link* next() const noexcept { return next_; }
+
+ protected:
+  rerun_link(decltype(name) of, decltype(time) how) noexcept : name(of), time(how) {
+    next_ = first;
+    first = this;
+  }
+  ~rerun_link() {
+    const rerun_link** at = &first;
+    while (*at != nullptr && *at != this) at = &(*at)->next_;
+    if (*at == this) *at = next_;
+  }
+
+ public:
+  KPROF_DETAIL_LOCAL static inline constinit const rerun_link* first = nullptr;
+
+ private:
+  mutable const rerun_link* next_ = nullptr;
+};
+
+/// Not where a signal ends the program: its other threads run on meanwhile.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> may_run_again{true};
+
+/// The last one that was made for the operator of a call; null: there is none.
+[[gnu::cold]] inline const rerun_link* find_rerun(const profile& run,
+                                                  const scope_node& node) noexcept {
+  const operator_info* const op = run.operator_of(node);
+  const rerun_link* found = rerun_link::first;
+  while (found != nullptr &&
+         (op == nullptr ||
+          op->declared_name != std::string_view{found->name().data, found->name().size}))
+    found = found->next();
+  return found;
+}
+
+/// "C=4", "M=64, N=32".
+[[gnu::cold]] inline std::string text_of(const advised_fields& fields) {
+  std::string out;
+  for (const advised_field& f : fields) {
+    out.append(out.empty() ? "" : ", ").append(f.field) += '=';
+    out += f.text.empty() ? std::to_string(f.value) : f.text;
+  }
+  return out;
+}
+
+/// "1.38 x with C=4 (12.1 ms → 8.80 ms)"
+[[gnu::cold]] inline std::string text_of_gain(const measured_call& as_is,
+                                              const measured_call& changed,
+                                              const advised_fields& fields) {
+  const std::string name = text_of(fields);
+  if (!changed.why_not.empty()) return "not with " + name + ": " + changed.why_not;
+  const bool differs = changed.high_ns < as_is.low_ns || changed.low_ns > as_is.high_ns;
+  const std::string times = differs && changed.median_ns > 0
+                                ? format_rate(as_is.median_ns / changed.median_ns) + " x"
+                                : std::string{"no difference"};
+  return times + " with " + name + " (" + format_time(as_is.median_ns) + " \u2192 " +
+         format_time(changed.median_ns) + ')';
+}
+
+/// What following a piece of advice gains, measured: "Measured: 1.38 x with C=4 (12.1 ms → 8.80
+/// ms)". Empty where there is nothing to try. Takes some seconds.
+[[gnu::cold]] inline std::string proof_of(const profile& run, const advice& a) {
+  if (a.trials.empty() || a.node >= run.nodes.size()) return {};
+  const scope_node& node = run.nodes[a.node];
+  const std::string_view none = "Not measured: ";
+  if (!may_run_again.load()) return std::string{none} + "a signal ends the program";
+  const rerun_link* const again = find_rerun(run, node);
+  if (again == nullptr)
+    return std::string{none} + "kprof::prove does not say how to run " + node.name;
+  measured_call as_is = again->time(*again, run, node, {});
+  if (!as_is.why_not.empty()) return std::string{none} + as_is.why_not;
+  std::vector<measured_call> changed;
+  for (const advised_fields& fields : a.trials)
+    changed.push_back(again->time(*again, run, node, fields));
+  // The machine may have become faster or slower meanwhile: both times are as they are.
+  if (const measured_call later = again->time(*again, run, node, {}); later.why_not.empty()) {
+    as_is.median_ns = (as_is.median_ns + later.median_ns) / 2;
+    as_is.low_ns = std::min(as_is.low_ns, later.low_ns);
+    as_is.high_ns = std::max(as_is.high_ns, later.high_ns);
+  }
+  std::string out;
+  for (std::size_t i = 0; i < changed.size(); ++i)
+    out.append(out.empty() ? "Measured: " : ", ") += text_of_gain(as_is, changed[i], a.trials[i]);
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/proof.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -14923,9 +19460,11 @@ namespace detail {
 }
 
 /// Text of the model or of the program's own rules, fit to print.
-[[gnu::cold]] inline std::string advice_text(const page& out, const advice& a) {
+[[gnu::cold]] inline std::string advice_text(const page& out, const advice& a,
+                                             const std::string& proof) {
   std::string text = stopped(a.where + ' ' + a.fact);
   if (!a.action.empty()) text += ' ' + stopped(a.action);
+  if (!proof.empty()) text += ' ' + stopped(proof);
   text.append(" [").append(a.id) += ']';
   if (out.ascii()) {
     for (std::size_t at; (at = text.find("\u00B5")) != std::string::npos;) text.replace(at, 2, "u");
@@ -14945,16 +19484,19 @@ namespace detail {
   return "at most " + padded(time, 7) + ' ' + padded(share, 4);
 }
 
-[[gnu::cold]] inline void print_advice(page& out, const profile& p, const text_plan& plan) {
-  const std::vector<advice> found = advise(p, plan.options.advice);
+[[gnu::cold]] inline void print_advice(page& out, const profile& p, const text_plan& plan,
+                                       const time_summary& times) {
+  const std::vector<advice> found = advise(p, plan.options.advice, &times);
   if (found.empty()) return;
   out.space();
   out.line("Do first", line_style::bold);
   const std::size_t digits = std::to_string(found.size()).size(), indent = 2 + digits + 2;
+  const bool prove = has_word(plan.options.advice, "prove");
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string number = std::to_string(i + 1);
     out.paragraph("  " + std::string(digits - number.size(), ' ') + number + "  ",
-                  advice_text(out, found[i]), indent, line_style::plain, gain_text(out, found[i]));
+                  advice_text(out, found[i], prove ? proof_of(p, found[i]) : std::string{}), indent,
+                  line_style::plain, gain_text(out, found[i]));
   }
 }
 
@@ -14963,11 +19505,11 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/advice_lines.hpp>
 
-// <kprof/report/text/copies.hpp>
-#ifndef KPROF_REPORT_TEXT_COPIES_HPP
-#define KPROF_REPORT_TEXT_COPIES_HPP
+// <kprof/report/text/calls.hpp>
+#ifndef KPROF_REPORT_TEXT_CALLS_HPP
+#define KPROF_REPORT_TEXT_CALLS_HPP
 
-// The table of copies and memsets of the text report. Included by the text report.
+// The table of calls of CUDA's libraries of the text report. Included by the text report.
 
 // <kprof/report/text/fitted_table.hpp>
 #ifndef KPROF_REPORT_TEXT_FITTED_TABLE_HPP
@@ -15271,6 +19813,105 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/fitted_table.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct call_column {
+  const char* header;
+  unsigned rank;  // where not all fit, the highest goes first
+  bool text;
+  std::string (*cell)(const call_row&, const page&);
+  const char* meaning;
+};
+
+inline constexpr call_column call_columns[] = {
+    {"function", 1, true,
+     [](const call_row& row, const page& out) { return out.safe(row.function); },
+     "of the CUDA runtime or driver; calls that one of them makes itself are part of it"},
+    {"calls", 3, false, [](const call_row& row, const page&) { return calls_cell(row.calls); },
+     "calls, failed ones too"},
+    {"total", 2, false, [](const call_row& row, const page& out) { return out.time(row.total_ns); },
+     "host time in the calls, summed over threads"},
+    {"share", 5, false, [](const call_row& row, const page&) { return format_share(row.share); },
+     "total / time in all calls of the table"},
+    {"mean", 7, false,
+     [](const call_row& row, const page& out) {
+       return out.time(row.calls == 0 ? 0 : row.total_ns / static_cast<double>(row.calls));
+     },
+     "total / calls"},
+    {"max", 8, false, [](const call_row& row, const page& out) { return out.time(row.max_ns); },
+     "the longest call"},
+    {"waited", 4, false,
+     [](const call_row& row, const page& out) {
+       return row.waited_ns > 0 ? out.time(row.waited_ns) : std::string{};
+     },
+     "of total, in functions that block: they wait for a device, copy at once or allocate"},
+    {"mostly in", 6, true,
+     [](const call_row& row, const page& out) {
+       return row.scope.empty() ? std::string{"(no scope)"}
+                                : printable_end(row.scope, 24, out.ascii());
+     },
+     "the operator or region that most of total was spent right in"},
+};
+
+[[gnu::cold]] inline void print_calls(page& out, const profile& p, const text_plan& plan) {
+  std::vector<call_row> rows = call_table(p);
+  out.space();
+  if (rows.empty()) {
+    out.paragraph("", "No calls of CUDA's libraries were noted", 2, line_style::bold);
+    return;
+  }
+  double all_ns = 0;
+  for (const call_row& row : rows) all_ns += row.total_ns;
+  out.paragraph("",
+                "Calls of CUDA's libraries, sorted by total; share is of " + out.time(all_ns) +
+                    " of host time",
+                2, line_style::bold);
+  out.space();
+  const std::size_t top = plan.options.top == 0 ? rows.size() : plan.options.top;
+  std::uint64_t hidden = 0;
+  double hidden_ns = 0;
+  for (std::size_t i = top; i < rows.size(); ++i)
+    hidden += rows[i].calls, hidden_ns += rows[i].total_ns;
+  if (rows.size() > top) rows.resize(top);
+  fitted_table table;
+  table.cells.rows.resize(rows.size());
+  for (const call_column& c : call_columns) {
+    table.add_column({.header = c.header, .right = !c.text}, c.rank);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.cells.rows[i].push_back(c.cell(rows[i], out));
+  }
+  table.fit(out);
+  table.print(out);
+  if (hidden != 0)
+    out.paragraph(
+        "",
+        "not shown: " + format_count(hidden) + " calls of other functions, " + out.time(hidden_ns),
+        2);
+}
+
+[[gnu::cold]] inline void print_call_legend(page& out) {
+  out.space();
+  out.line("Legend of the calls", line_style::bold);
+  for (const call_column& c : call_columns) print_meaning(out, c.header, c.meaning);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/calls.hpp>
+
+// <kprof/report/text/copies.hpp>
+#ifndef KPROF_REPORT_TEXT_COPIES_HPP
+#define KPROF_REPORT_TEXT_COPIES_HPP
+
+// The table of copies and memsets of the text report. Included by the text report.
+
 // <kprof/report/text/hidden_rows.hpp>
 #ifndef KPROF_REPORT_TEXT_HIDDEN_ROWS_HPP
 #define KPROF_REPORT_TEXT_HIDDEN_ROWS_HPP
@@ -15282,6 +19923,9 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+// More than this part of the run is not left to lines that say "more".
+inline constexpr double most_folded = 0.02;
 
 /// Why rows are not shown, for the lines that count them.
 [[gnu::cold]] inline std::string filtered_by(const page& out, const text_plan& plan) {
@@ -15525,6 +20169,7 @@ KPROF_DETAIL_END
 
 // Lines of the part of a report that says what was seen and what was not. Included by its makers.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15535,7 +20180,7 @@ namespace detail {
 
 [[gnu::cold]] inline void print_fact(page& out, std::string key, const std::string& text) {
   key.insert(0, 2, ' ');
-  key.resize(12, ' ');
+  key.resize(std::max<std::size_t>(12, key.size() + 1), ' ');
   out.paragraph(key, text, key.size());
 }
 
@@ -15733,6 +20378,433 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/device.hpp>
 
+// <kprof/report/text/device_time.hpp>
+#ifndef KPROF_REPORT_TEXT_DEVICE_TIME_HPP
+#define KPROF_REPORT_TEXT_DEVICE_TIME_HPP
+
+// The section of the text report that says how devices spent their time, what they waited for, and
+// what the critical path consists of. Included by write_text.hpp. A profile that has no timeline of
+// a device has no such section.
+
+// <kprof/model/timeline/critical_path.hpp>
+#ifndef KPROF_MODEL_TIMELINE_CRITICAL_PATH_HPP
+#define KPROF_MODEL_TIMELINE_CRITICAL_PATH_HPP
+
+// The chain of host work, launches and device work that the end of a run had to wait for, walked
+// backwards from there. Its parts follow one another without a gap: they sum to the time between
+// its ends. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a part of the critical path is.
+enum class path_kind : std::uint8_t {
+  host,         ///< a thread worked, or waited for something that is no device
+  launch,       ///< from the begin of a launch to the start of its item
+  kernel_wait,  ///< from the end of an item to the start of the next of its stream
+  event_wait,   ///< from the end of an item to the start of one that waited for it by an event
+  sync_return,  ///< from the end of an item to the return of the call that waited for it
+  compute,      ///< a kernel that computes
+  communication,
+  copy,
+  set,
+};
+inline constexpr std::size_t path_kinds = 9;
+
+struct path_part {
+  interval span;
+  path_kind kind = path_kind::host;
+  std::uint32_t item = timed_item::none;    ///< that ran, or that was waited for; of run_times
+  std::uint32_t thread = timed_item::none;  ///< of the host
+};
+
+struct critical_path {
+  interval window;               ///< where the path begins and ends
+  std::vector<path_part> parts;  ///< in order; each begins where the one before ends
+  std::int64_t part_of[path_kinds] = {};
+  std::vector<named_time> by;  ///< by operator or region; host time by the innermost scope
+
+  std::int64_t of(path_kind kind) const noexcept { return part_of[static_cast<std::size_t>(kind)]; }
+};
+
+/// What the run would gain at most, were something that is `ns` long on the path `factor` times as
+/// fast. At most: another path may become the longest.
+inline double saves_at_most(std::int64_t ns, double factor) noexcept {
+  return factor > 1 ? static_cast<double>(ns) * (1 - 1 / factor) : 0;
+}
+
+namespace detail {
+
+/// Calls that waited for an item, by thread and end.
+struct waited_call {
+  interval span;
+  std::uint32_t thread = 0;
+  std::uint32_t item = 0;  // that it waited for, which ended last
+};
+
+class path_walk {
+ public:
+  [[gnu::cold]] path_walk(const run_times& times, critical_path& out)
+      : times_(times), out_(out), order_(times), waits_(event_waits(times, order_)) {
+    for (std::uint32_t i = 0; i < times.items.size(); ++i) by_end_.push_back(i);
+    sort_by_end(by_end_, false);
+    by_stream_end_ = by_end_;
+    sort_by_end(by_stream_end_, true);
+    find_waited_calls();
+    seen_.resize(times.items.size());
+    next_call_.assign(times.threads.size(), 0);
+    for (std::size_t t = 0; t < next_call_.size(); ++t) next_call_[t] = calls_of(t).second;
+  }
+
+  /// `thread`: where the path is on the host and nothing says on which thread.
+  [[gnu::cold]] void walk(std::uint32_t thread, std::int64_t host_end) {
+    t_ = out_.window.end;
+    main_ = thread;
+    std::uint32_t item = last_end_until(by_end_.begin(), by_end_.end(), t_);
+    if (item != none && (times_.items[item].span.end < t_ || host_end >= t_)) item = none;
+    while (t_ > out_.window.begin)
+      if (item != none) walk_item(item, thread);
+      else walk_host(item, thread);
+    std::reverse(out_.parts.begin(), out_.parts.end());
+    for (const path_part& p : out_.parts)
+      out_.part_of[static_cast<std::size_t>(p.kind)] += p.span.length();
+  }
+
+ private:
+  static constexpr std::uint32_t none = timed_item::none;
+  using numbers = std::vector<std::uint32_t>;
+
+  void sort_by_end(numbers& items, bool by_stream) const {
+    sort_numbers(items, [&](std::uint32_t a, std::uint32_t b) {
+      const timed_item &x = times_.items[a], &y = times_.items[b];
+      if (by_stream && x.device != y.device) return x.device < y.device;
+      if (by_stream && x.stream != y.stream) return x.stream < y.stream;
+      return x.span.end < y.span.end;
+    });
+  }
+
+  /// The item that ended last, no later than `t`; `first` to `last` are in the order of ends.
+  [[gnu::cold]] std::uint32_t last_end_until(numbers::const_iterator first,
+                                             numbers::const_iterator last, std::int64_t t) const {
+    const auto after = std::partition_point(
+        first, last, [&](std::uint32_t i) { return times_.items[i].span.end <= t; });
+    return after == first ? none : *(after - 1);
+  }
+  [[gnu::cold]] std::uint32_t last_end_on(std::uint32_t device, std::uint32_t stream,
+                                          bool any_stream, std::int64_t t) const {
+    std::uint32_t found = none;
+    for (const item_stream& s : times_.streams) {
+      if (s.device != device || (!any_stream && s.stream != stream)) continue;
+      const auto first = by_stream_end_.begin() + static_cast<std::ptrdiff_t>(s.first);
+      const std::uint32_t i =
+          last_end_until(first, by_stream_end_.begin() + static_cast<std::ptrdiff_t>(s.last), t);
+      if (i != none && (found == none || times_.items[i].span.end > times_.items[found].span.end))
+        found = i;
+    }
+    return found;
+  }
+
+  /// The item that the call waited for, which ended while it did; or none.
+  [[gnu::cold]] std::uint32_t awaited_by(const timed_call& c) const {
+    std::uint32_t item = none;
+    if (c.waits_for == awaited::event) item = order_.item_of_event(c.event, c.span.end);
+    else item = last_end_on(c.device, c.stream, c.waits_for == awaited::device, c.span.end);
+    if (item == none) return none;
+    const std::int64_t end = times_.items[item].span.end;
+    return end > c.span.begin && end <= c.span.end ? item : none;
+  }
+
+  [[gnu::cold]] void find_waited_calls() {
+    for (const timed_call& c : times_.calls)
+      if (blocks(c) && c.thread < times_.threads.size())
+        if (const std::uint32_t item = awaited_by(c); item != none)
+          calls_.push_back({c.span, c.thread, item});
+    sort_plain(calls_, [](const waited_call& a, const waited_call& b) {
+      if (a.thread != b.thread) return a.thread < b.thread;
+      return a.span.end < b.span.end;
+    });
+  }
+  [[gnu::cold]] std::pair<std::size_t, std::size_t> calls_of(std::size_t thread) const {
+    const auto first = std::partition_point(
+        calls_.begin(), calls_.end(), [&](const waited_call& c) { return c.thread < thread; });
+    const auto last = std::partition_point(
+        first, calls_.end(), [&](const waited_call& c) { return c.thread == thread; });
+    return {static_cast<std::size_t>(first - calls_.begin()),
+            static_cast<std::size_t>(last - calls_.begin())};
+  }
+
+  /// Goes back to `to`, or to where the path begins.
+  [[gnu::cold]] void add(std::int64_t to, path_kind kind, std::uint32_t item,
+                         std::uint32_t thread) {
+    to = std::max(to, out_.window.begin);
+    if (to >= t_) return;
+    out_.parts.push_back({{to, t_}, kind, item, thread});
+    t_ = to;
+  }
+
+  [[gnu::cold]] void walk_item(std::uint32_t& item, std::uint32_t& thread) {
+    const timed_item& here = times_.items[item];
+    seen_[item] = 1;
+    constexpr path_kind kinds[] = {path_kind::compute, path_kind::communication, path_kind::copy,
+                                   path_kind::set};
+    add(here.span.begin, kinds[static_cast<std::size_t>(here.kind)], item, none);
+
+    // What it waited for: the latest of these; at the same time an event first, then the stream.
+    std::int64_t latest = -latest_time;
+    path_kind kind = path_kind::launch;
+    std::uint32_t next = none;
+    const auto offer = [&](std::uint32_t other, path_kind how) {
+      const std::int64_t end = std::min(times_.items[other].span.end, here.span.begin);
+      if (seen_[other] != 0 || (next != none && end <= latest)) return;
+      latest = end;
+      kind = how;
+      next = other;
+    };
+    const auto [first, last] = waits_of(waits_, item);
+    for (const item_wait* w = first; w != last; ++w) offer(w->awaited, path_kind::event_wait);
+    if (const std::uint32_t before = before_on_stream(item); before != none)
+      offer(before, path_kind::kernel_wait);
+    const bool by_launch = here.launched && (next == none || here.call.begin > latest);
+    if (by_launch) add(here.call.begin, path_kind::launch, item, none);
+    else if (next != none) add(latest, kind, item, none);
+    item = by_launch ? none : next;
+    thread = by_launch && here.thread < times_.threads.size() ? here.thread : main_;
+  }
+
+  /// The item before in its stream; times_.items has each stream in order.
+  std::uint32_t before_on_stream(std::uint32_t item) const noexcept {
+    if (item == 0) return none;
+    const timed_item &here = times_.items[item], &before = times_.items[item - 1];
+    return before.device == here.device && before.stream == here.stream ? item - 1 : none;
+  }
+
+  [[gnu::cold]] void walk_host(std::uint32_t& item, std::uint32_t& thread) {
+    if (thread < next_call_.size()) {
+      const std::size_t first = calls_of(thread).first;
+      std::size_t& next = next_call_[thread];
+      while (next > first) {
+        const waited_call& call = calls_[--next];
+        if (call.span.end > t_ || seen_[call.item] != 0) continue;
+        add(call.span.end, path_kind::host, none, thread);
+        add(times_.items[call.item].span.end, path_kind::sync_return, call.item, thread);
+        item = call.item;
+        return;
+      }
+    }
+    // Who began the thread is not recorded: the path goes on where the program began.
+    const bool is_other = thread != main_ && thread < times_.thread_begins.size();
+    add(is_other ? times_.thread_begins[thread] : out_.window.begin, path_kind::host, none, thread);
+    thread = main_;
+  }
+
+  const run_times& times_;
+  critical_path& out_;
+  launch_order order_;
+  std::vector<item_wait> waits_;
+  numbers by_end_;         // all items
+  numbers by_stream_end_;  // those of each stream, at the same places as in run_times::items
+  std::vector<waited_call> calls_;
+  std::vector<std::size_t> next_call_;  // of each thread: behind the next call to look at
+  std::vector<char> seen_;
+  std::int64_t t_ = 0;
+  std::uint32_t main_ = none;
+};
+
+/// Charges every part of the path to a scope.
+[[gnu::cold]] inline std::vector<named_time> names_on_path(const profile& p, const run_times& times,
+                                                           const critical_path& path) {
+  scope_times scopes(p.nodes.size());
+  const thread_states states(times);
+  for (const path_part& part : path.parts) {
+    if (part.thread >= times.threads.size())
+      scopes.add(part.item == timed_item::none ? part.item : times.items[part.item].scope,
+                 part.span.length());
+    else
+      states.each(part.thread, part.span,
+                  [&](std::uint32_t node, host_state, std::int64_t ns) { scopes.add(node, ns); });
+  }
+  return scopes.by_name(p, times.operators);
+}
+
+}  // namespace detail
+
+/// The path to the end of `window`, whose host part ends at `host_end`, on `thread`.
+[[gnu::cold]] inline critical_path critical_path_of(const profile& p, const run_times& times,
+                                                    interval window, std::int64_t host_end,
+                                                    std::uint32_t thread) {
+  critical_path out;
+  out.window = window.length() > 0 ? window : interval{window.begin, window.begin};
+  detail::path_walk(times, out).walk(thread, host_end);
+  out.by = detail::names_on_path(p, times, out);
+  return out;
+}
+
+/// The path of the whole run: from the session's start to the end of the host or of the last item.
+[[gnu::cold]] inline critical_path critical_path_of(const profile& p, const run_times& times) {
+  interval window = times.host;
+  for (const timed_item& i : times.items) window.end = std::max(window.end, i.span.end);
+  return critical_path_of(p, times, window, times.host.end,
+                          p.steps.empty() ? 0 : p.steps.front().thread);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/critical_path.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A part of a whole and its name.
+struct told_time {
+  const char* what;
+  std::int64_t ns;
+  std::int64_t exposed = 0;  // of it, beside nothing else
+};
+
+/// "computing 50.0%, copying 12.5% (exposed 2.0%)" without what took no time.
+[[gnu::cold]] inline std::string told_shares(const told_time* first, std::size_t count,
+                                             std::int64_t whole) {
+  const auto share = [whole](std::int64_t ns) {
+    return format_share(static_cast<double>(ns) / static_cast<double>(whole));
+  };
+  std::string text;
+  for (const told_time* t = first; t != first + count; ++t) {
+    if (t->ns == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(t->what).append(" ").append(share(t->ns));
+    if (t->exposed > 0) text.append(" (exposed ").append(share(t->exposed)).append(")");
+  }
+  return text;
+}
+template <std::size_t N>
+std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
+  return told_shares(times, N, whole);
+}
+
+/// What a thread was in where no scope is known. Single scopes go back as far as there is memory
+/// for them, and are not in every profile.
+[[gnu::cold]] inline const char* no_scope_text(const profile& p, interval window) noexcept {
+  const completeness& c = p.complete;
+  const bool are_known =
+      c.recorded == 0 ||
+      (!p.timeline.empty() && (c.in_timeline >= c.recorded ||
+                               static_cast<double>(window.begin) >= p.wall_ns - c.timeline_ns));
+  return are_known ? "outside scopes" : "in no known scope";
+}
+
+/// "Gemm 2.10 s, Softmax 300 ms"
+[[gnu::cold]] inline std::string told_names(const page& out, const std::vector<named_time>& times,
+                                            std::size_t most, const char* no_scope) {
+  std::string text;
+  for (std::size_t i = 0; i < times.size() && i < most; ++i) {
+    const std::string name =
+        times[i].name.empty() ? no_scope : printable(times[i].name, 40, out.ascii());
+    text.append(i == 0 ? "" : ", ")
+        .append(name)
+        .append(" ")
+        .append(out.time(static_cast<double>(times[i].ns)));
+  }
+  return text;
+}
+
+[[gnu::cold]] inline void print_device_time(page& out, const profile& p, const device_time& d) {
+  const device_activity& a = d.activity;
+  const idle_causes& why = d.idle;
+  if (a.wall == 0) return;
+  const told_time work[] = {{"busy", a.busy},
+                            {"computing", a.compute},
+                            {"communicating", a.communication, a.exposed_communication},
+                            {"copying", a.copies, a.exposed_copies}};
+  print_fact(out, "device " + std::to_string(a.device),
+             out.time(static_cast<double>(a.wall)) + ": " + told_shares(work, a.wall));
+  if (a.idle == 0) return;
+  const char* const no_scope = no_scope_text(p, a.window);
+  const told_time causes[] = {
+      {"launched late", why.host},     {"from kernel to kernel", why.kernel},
+      {"event waits", why.event},      {"launched in time", why.other},
+      {"unknown launch", why.unknown}, {"before and after all work", why.edges}};
+  print_fact(out, "  idle",
+             out.time(static_cast<double>(a.idle)) + ": " + told_shares(causes, a.wall));
+  if (why.host == 0) return;
+  const told_time host[] = {{"in calls that wait", why.in(host_state::synchronising)},
+                            {"in other calls", why.in(host_state::calling)},
+                            {"in operators", why.in(host_state::in_operator)},
+                            {"in regions", why.in(host_state::in_region)},
+                            {no_scope, why.in(host_state::outside)},
+                            {"on an unknown thread", why.unknown_thread}};
+  print_fact(out, "  late",
+             "the host was " + told_shares(host, why.host) + "; mostly " +
+                 told_names(out, why.host_by, 3, no_scope));
+}
+
+[[gnu::cold]] inline void print_path(page& out, const profile& p, const run_times& times,
+                                     interval window) {
+  const critical_path path = window.length() == 0
+                                 ? critical_path_of(p, times)
+                                 : critical_path_of(p, times, window, window.end,
+                                                    p.steps.empty() ? 0 : p.steps.front().thread);
+  if (path.window.length() == 0) return;
+  const told_time kinds[] = {{"computing", path.of(path_kind::compute)},
+                             {"communicating", path.of(path_kind::communication)},
+                             {"copying", path.of(path_kind::copy) + path.of(path_kind::set)},
+                             {"host", path.of(path_kind::host)},
+                             {"launching", path.of(path_kind::launch)},
+                             {"from kernel to kernel", path.of(path_kind::kernel_wait)},
+                             {"event waits", path.of(path_kind::event_wait)},
+                             {"returning to the host", path.of(path_kind::sync_return)}};
+  const std::int64_t whole = path.window.length();
+  print_fact(out, "critical",
+             out.time(static_cast<double>(whole)) + ": " + told_shares(kinds, whole));
+  print_fact(out, "  on it", told_names(out, path.by, 5, no_scope_text(p, path.window)));
+}
+
+/// Ten lines for a run on one device. Of more than four devices it shows the first four.
+[[gnu::cold]] inline void print_device_times(page& out, const profile& p, const time_summary& of) {
+  const device_timeline& timeline = p.device.timeline;
+  if (timeline.items.empty() && timeline.dropped_items == 0) return;
+  const run_times& times = of.times;
+  const interval window = of.window;
+  out.space();
+  out.line("timeline of the devices", line_style::bold);
+  if (timeline.items.empty()) {
+    out.paragraph("! ",
+                  "n/a: there was no memory for it. All other tables have the " +
+                      counted(timeline.dropped_items, "item", "items") + '.',
+                  4, line_style::notice);
+    return;
+  }
+  for (const device_time& d : of.devices) print_device_time(out, p, d);
+  print_path(out, p, times, window);
+  if (times.untimed > 0)
+    out.paragraph("! ",
+                  counted(times.untimed, "item or call that ends before it begins, or has",
+                          "items and calls that end before they begin, or have") +
+                      " no times: left out",
+                  4, line_style::notice);
+  if (times.dropped > 0)
+    out.paragraph(
+        "! ",
+        counted(times.dropped, "item or call", "items and calls") +
+            " had no room in the timeline, which has " +
+            (window.length() > 0 ? "the last " + out.time(static_cast<double>(window.length()))
+                                 : "gaps") +
+            ": raise " + memory_limit_of(p) + " to see more. All other tables have them.",
+        4, line_style::notice);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/device_time.hpp>
+
 // <kprof/report/text/footer.hpp>
 #ifndef KPROF_REPORT_TEXT_FOOTER_HPP
 #define KPROF_REPORT_TEXT_FOOTER_HPP
@@ -15902,6 +20974,7 @@ inline bool is_complete(const profile& p) {
   } else {
     text += "n/a: not measured in this process";
   }
+  if (p.state == measured_alone) return out.paragraph("", text + '.', 2);  // KPROF is not asked
   text += ". More: KPROF='report(";
   if (plan.roofs && !plan.options.roofline) text += "roofline,";
   if (!plan.tree) text += "tree,";
@@ -16054,10 +21127,6 @@ namespace detail {
   return text;
 }
 
-[[gnu::cold]] inline std::string figure_cell(const figure& f, look as, const page& out) {
-  return f.known() ? number_cell(as, f.value, out) : "n/a";
-}
-
 [[gnu::cold]] inline std::string tensor_cell(const kernel_row& row, const page&) {
   switch (row.tensor_core) {
     case tensor_use::yes_by_name: return "yes (name)";
@@ -16179,6 +21248,15 @@ inline constexpr kernel_column kernel_columns[] = {
     {"occupancy", 12, true, 0, &occupancy_cell,
      "theoretical occupancy: warps that a multiprocessor holds at a time / most that it can hold, "
      "and what allows no more"},
+    {"tiles", 13, true, 0,
+     [](const kernel_row& row, const page&) {
+       return row.tiles.share.known()
+                  ? format_share(row.tiles.share.value) + " of " + std::to_string(row.tiles.rows) +
+                        'x' + std::to_string(row.tiles.columns)
+                  : std::string{"n/a"};
+     },
+     "of a product of matrices whose tile is in the kernel's name: the share of the tiles that is "
+     "result, and their size; the rest reaches over its edges and is computed for nothing"},
     {"tensor core", 7, true, 0, &tensor_cell,
      "whether the kernel computes on tensor cores, and how that is known: by its name, which never "
      "says no, or declared by arithmetic() "
@@ -17507,6 +22585,7 @@ class kernel_grid {
     if (c.is("pass"))
       return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
     if (c.is("roof") || c.is("bound")) return plan_.roofs;
+    if (c.is("tiles")) return any([](const kernel_row& row) { return row.tiles.share.known(); });
     if (c.is("waves") || c.is("occupancy"))
       return any([](const kernel_row& row) { return row.occupancy.unknown == nullptr; });
     return true;
@@ -17981,9 +23060,9 @@ namespace detail {
   return text;
 }
 
-/// The roof of the processors: "roof: f32 118 GFLOP/s a thread, 236 on 2 · DRAM 21 GB/s ...".
-[[gnu::cold]] inline void print_cpu_roof(page& out, const profile& p) {
-  const cpu_ceilings& cpu = p.machine.cpu;
+/// The roof of processors: "f32 118 GFLOP/s a thread, 236 on 2 · DRAM 21 GB/s ...".
+[[gnu::cold]] inline std::string cpu_roof_text(const page& out, const profile& p,
+                                               const cpu_ceilings& cpu) {
   std::string text;
   const auto add = [&](const std::string& more) {
     text.append(text.empty() ? "" : out.dot()) += more;
@@ -17998,14 +23077,12 @@ namespace detail {
         rate_text(m.read.all_threads < m.triad.all_threads ? m.triad : m.read, "B/s", cpu.threads,
                   out));
   }
-  if (text.empty()) return;
-  if (!p.machine.source.empty()) add(out.safe(p.machine.source));
-  out.paragraph("", "roof: " + text, 2);
+  return text;
 }
 
-/// The roof of a device: "roof of device 0: f16 989 TFLOP/s on tensor cores · ...".
-[[gnu::cold]] inline void print_gpu_roof(page& out, const profile& p, std::size_t device) {
-  const gpu_ceilings& gpu = p.machine.gpus[device];
+/// The roof of a GPU: "f16 989 TFLOP/s on tensor cores · 3.35 TB/s".
+[[gnu::cold]] inline std::string gpu_roof_text(const page& out, const profile& p,
+                                               const gpu_ceilings& gpu) {
   std::string text;
   const auto add = [&](const std::string& more) {
     text.append(text.empty() ? "" : out.dot()) += more;
@@ -18023,27 +23100,57 @@ namespace detail {
           format_si(a.operations, "FLOP/s"));
   }
   if (gpu.memory_bytes > 0) add(format_si(gpu.memory_bytes, "B/s"));
-  if (!text.empty())
-    out.paragraph("", "roof of device " + std::to_string(p.device.devices[device].id) + ": " + text,
-                  2);
+  return text;
 }
 
 [[gnu::cold]] inline void print_roofs(page& out, const profile& p) {
   bool on_device = false;
-  for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i)
-    if (p.device.devices[i].sum_ns > 0) print_gpu_roof(out, p, i), on_device = true;
-  if (!on_device) print_cpu_roof(out, p);
+  for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
+    if (!(p.device.devices[i].sum_ns > 0)) continue;
+    on_device = true;
+    if (const std::string text = gpu_roof_text(out, p, p.machine.gpus[i]); !text.empty())
+      out.paragraph("", "roof of device " + std::to_string(p.device.devices[i].id) + ": " + text,
+                    2);
+  }
+  if (on_device) return;
+  const cpu_ceilings& cpu = p.machine.cpu;
+  std::string text = cpu_roof_text(out, p, cpu);
+  // Who turned them off knows why.
+  if (cpu.arithmetic.empty() && cpu.memory.empty() && !cpu.notes.empty() &&
+      cpu.notes[0] != ceilings_turned_off)
+    out.paragraph("", "roof: n/a, " + out.safe(cpu.notes[0]), 2);
+  if (text.empty()) return;
+  if (!p.machine.source.empty()) text += out.dot() + out.safe(p.machine.source);
+  out.paragraph("", "roof: " + text, 2);
 }
 
-/// Operators that must have run on more threads than the one that called them.
+/// Says that rows are projected, and on what.
+[[gnu::cold]] inline void print_projected_on(page& out, const profile& p, const other_machine& to) {
+  const bool device = has_device_work(p), on_gpu = device || !to.has_cpu();
+  std::string text = "projected on " + out.safe(to.name) + ": each row keeps its share of the roof";
+  if (on_gpu && !device) text += "; launches, and copies to it and from it, are not in it";
+  const std::string roof = on_gpu ? gpu_roof_text(out, p, to.gpu) : cpu_roof_text(out, p, to.cpu);
+  if (!roof.empty()) text += out.dot() + roof;
+  out.paragraph("", text, 2, line_style::notice);
+}
+
+/// Operators that must have run on more threads than the one that called them, and do not say on
+/// how many: both roofs.
 [[gnu::cold]] inline void print_several_threads(page& out, const profile& p) {
   const roofline roofs(p, device_sums(p));
   if (roofs.several_threads.empty()) return;
-  std::vector<std::string> names;
-  for (const std::string_view name : roofs.several_threads) names.emplace_back(name);
-  out.list("faster than one thread can be, so held against the roof of all " +
-               std::to_string(p.machine.cpu.threads) + " CPUs: ",
-           names);
+  std::vector<std::string> names, notes;
+  for (const unsaid_threads& u : roofs.several_threads) {
+    names.emplace_back(u.op);
+    notes.push_back(u.time_ns > 0 ? ' ' + format_share(u.ideal_on_one_ns / u.time_ns) + " and " +
+                                        format_share(u.ideal_on_all_ns / u.time_ns)
+                                  : "");
+  }
+  out.list(
+      "faster than one thread can be, so on several; threads() would say on how many. Of the "
+      "roof of one, and of all " +
+          std::to_string(p.machine.cpu.threads) + " CPUs as shown: ",
+      names, notes);
 }
 
 }  // namespace detail
@@ -18174,7 +23281,8 @@ class operator_groups {
         filtered.add(row);
     std::vector<operator_row> rows = rows_of(plan.by);
     for (const operator_row& row : rows) all.add(row);
-    total = operator_total(p, [&](const scope_node& n) { return is_kept(n); });
+    total = operator_total(
+        p, [&](const scope_node& n) { return is_kept(n); }, plan.projected_on());
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
     gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
@@ -18185,8 +23293,6 @@ class operator_groups {
   }
 
  private:
-  // More than this part of the run is not left to lines that say "more".
-  static constexpr double most_folded = 0.02;
   static constexpr double always_folded = 0.001;
 
   bool is_kept(const scope_node& n) const {
@@ -18203,7 +23309,8 @@ class operator_groups {
   }
 
   std::vector<operator_row> rows_of(const grouping& by) const {
-    return in_order(operator_table(p_, by, [&](const scope_node& n) { return is_kept(n); }));
+    return in_order(operator_table(
+        p_, by, [&](const scope_node& n) { return is_kept(n); }, plan_.projected_on()));
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
     std::vector<operator_row> sorted;
@@ -18294,7 +23401,8 @@ class operator_groups {
   }
   void regroup(operator_group& g, const grouping& by) {
     g.rows = in_order(operator_table(
-        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); }));
+        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); },
+        plan_.projected_on()));
     std::vector<operator_group> one(1);
     one[0].rows = std::move(g.rows);
     list_sets(one, by);
@@ -18461,6 +23569,11 @@ class roofline_picture {
       cells_[y_.cell(chart.points[i].flops_per_s)][x_.cell(chart.points[i].flops_per_byte)] =
           letters[i];
     for (const chart_roof& r : chart.roofs) label(r);
+    for (std::size_t i = 0; i < chart.roofs.size(); ++i) {
+      std::size_t same = 0;
+      while (chart.roofs[same].bytes_per_s != chart.roofs[i].bytes_per_s) ++same;
+      if (same == i) label_slope(chart.roofs[i]);
+    }
   }
 
   static constexpr std::string_view letters =
@@ -18565,6 +23678,28 @@ class roofline_picture {
     }
   }
 
+  /// A roof's bandwidth right above its slope, else right below, where nothing is in its way.
+  void label_slope(const chart_roof& r) {
+    const std::string text = ' ' + format_si(r.bytes_per_s, "B/s") + ' ';
+    const auto is_free = [&](std::size_t row, std::size_t from) {
+      for (std::size_t i = from; i < from + text.size(); ++i)
+        if (i >= x_.cells || cells_[row][i] != " ") return false;
+      return true;
+    };
+    for (const bool above : {true, false})
+      for (std::size_t row = y_.cell(r.flops_per_s); row-- > 0;) {
+        std::size_t first = x_.cells, last = 0;  // of the slope in this row
+        for (std::size_t i = 0; i < x_.cells; ++i)
+          if (y_.cell(r.at(x_.value(i))) == row && std::log10(r.at(x_.value(i))) >= y_.least)
+            first = std::min(first, i), last = i;
+        if (first > last || (above && first < text.size())) continue;
+        const std::size_t from = above ? first - text.size() : last + 1;
+        if (!is_free(row, from)) continue;
+        for (std::size_t i = 0; i < text.size(); ++i) cells_[row][from + i] = text[i];
+        return;
+      }
+  }
+
   const roofline_chart& chart_;
   log_axis x_, y_;
   std::vector<std::vector<std::string>> cells_;
@@ -18618,6 +23753,733 @@ class roofline_picture {
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/roofline_picture.hpp>
+
+// <kprof/report/text/step_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_STEP_LINES_HPP
+#define KPROF_REPORT_TEXT_STEP_LINES_HPP
+
+// The section "Steps" of the text report: what a step takes, how far the first one differs, and
+// whose time makes slow ones slow. Ten lines at most. Included by write_text.hpp.
+
+// <kprof/model/steps.hpp>
+#ifndef KPROF_MODEL_STEPS_HPP
+#define KPROF_MODEL_STEPS_HPP
+
+// What the program's steps took: numbers of each thread's steps, the work of a step, and whose time
+// makes slow steps slow. Pure. Linear in profile::nodes and the shares of steps, sorting aside.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// The steps of one thread that ended, all of them. In ns.
+struct step_row {
+  std::uint32_t thread = thread_steps::none;  ///< index in profile::threads
+  std::uint64_t count = 0;
+  double total_ns = 0;
+  double median_ns = 0;  ///< within 0.8 %, as p99_ns
+  double p99_ns = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  double first_ns = -1;    ///< negative: not known
+  double running_ns = -1;  ///< of the step that had not ended; negative: none
+
+  /// p99 over median: 1 where all steps take the same time.
+  double jitter() const noexcept { return median_ns > 0 ? p99_ns / median_ns : 1; }
+};
+
+/// How much longer scopes of one name took in steps above the median than in as many others.
+struct step_excess {
+  std::string_view name;  ///< operator or region; empty: outside all scopes
+  double ns = 0;          ///< negative: they took less
+};
+
+/// What single steps did, as far as their scopes are known.
+struct step_details {
+  std::uint64_t steps = 0;  ///< of which all scopes are known; the rest is of these alone
+  double total_ns = 0;
+  double median_ns = 0;
+  /// What steps above the median took more than as many others, at the mean of these, would.
+  double excess_ns = 0;
+  /// Self times on the steps' own thread, most first; they sum to excess_ns.
+  std::vector<step_excess> excess;
+  double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
+  double model_flops = 0;       ///< without what was computed once more
+  double least_ns = -1;         ///< that the machine needs for model_flops; negative: not known
+  dtype type = dtype::unknown;  ///< of all model_flops; unknown: of several types
+};
+
+namespace detail {
+
+/// The time that a machine needs for operations of a type at its highest dense rate; negative: not
+/// known.
+inline double least_time_ns(const profile& p, dtype type, double operations) {
+  double rate = 0;
+  if (has_device_work(p)) {
+    for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
+      if (!(p.device.devices[i].sum_ns > 0)) continue;
+      double highest = 0;
+      for (const gpu_arithmetic_ceiling& a : p.machine.gpus[i].arithmetic)
+        if (a.type == computed_in(type)) highest = std::max(highest, a.operations);
+      if (!(highest > 0)) return -1;
+      rate += highest;
+    }
+  } else {
+    const cpu_ceilings& cpu = p.machine.cpu;
+    for (const arithmetic_ceiling& a : cpu.arithmetic)
+      if (a.type == computed_in(type))
+        rate = std::max(rate, rate_of(a.operations, cpu.threads, cpu.threads));
+  }
+  return rate > 0 ? operations / rate * 1e9 : -1;
+}
+
+/// Sums what the shares of whole steps say.
+class step_summing {
+ public:
+  [[gnu::cold]] step_summing(const profile& p, std::uint32_t thread)
+      : p_(p), number_(p.steps.size(), none) {
+    for (std::size_t i = 0; i < p.steps.size(); ++i) {
+      const step_mark& m = p.steps[i];
+      if (m.thread != thread || p.stepping.whole_from < 0 || m.begin < p.stepping.whole_from ||
+          m.end < m.begin)
+        continue;
+      number_[i] = static_cast<std::uint32_t>(length_.size());
+      length_.push_back(static_cast<double>(m.end - m.begin));
+    }
+    out_.steps = length_.size();
+    for (const double ns : length_) out_.total_ns += ns;
+    if (length_.size() < 2) return;
+    out_.median_ns = median(length_);
+    out_.excess_ns = excess_of(length_);
+    add_excess(thread);
+    add_work();
+  }
+  step_details take() { return std::move(out_); }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  static double median(std::vector<double> of) {
+    sort_table(of, [](double a, double b) { return a < b; });
+    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
+  }
+  /// Of times by step: those of slow steps less as many times the mean of the others.
+  double excess_of(const std::vector<double>& times) const {
+    double slow_ns = 0, other_ns = 0, slow = 0;
+    for (std::size_t i = 0; i < length_.size(); ++i) {
+      const bool is_slow = length_[i] > out_.median_ns;
+      (is_slow ? slow_ns : other_ns) += times[i];
+      slow += is_slow ? 1 : 0;
+    }
+    return slow_ns - slow * other_ns / (static_cast<double>(length_.size()) - slow);
+  }
+  bool is_whole(const step_share& s) const {
+    return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
+  }
+
+  [[gnu::cold]] void add_excess(std::uint32_t thread) {
+    std::vector<std::string_view> names{{}};          // outside all scopes first
+    std::vector<std::vector<double>> times{length_};  // by name and step
+    std::vector<std::uint32_t> name_of(p_.nodes.size(), none);
+    for (const step_share& s : p_.stepping.shares) {
+      if (!is_whole(s) || p_.nodes[s.node].thread != thread) continue;
+      std::uint32_t& name = name_of[s.node];
+      if (name == none) {
+        const auto known = std::find(names.begin() + 1, names.end(), p_.nodes[s.node].name);
+        name = static_cast<std::uint32_t>(known - names.begin());
+        if (known == names.end()) {
+          names.emplace_back(p_.nodes[s.node].name);
+          times.emplace_back(length_.size());
+        }
+      }
+      times[name][number_[s.step]] += not_negative(s.self_ns);
+      times[0][number_[s.step]] -= not_negative(s.self_ns);
+    }
+    for (std::size_t n = 0; n < names.size(); ++n)
+      out_.excess.push_back({names[n], excess_of(times[n])});
+    sort_table(out_.excess, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+  }
+
+  /// Of calls inside another one with a formula that one tells.
+  [[gnu::cold]] void add_work() {
+    std::vector<char> inside(p_.nodes.size());
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const std::uint32_t parent = p_.nodes[i].parent;
+      inside[i] = parent < i && (inside[parent] != 0 || has_flops(p_.nodes[parent]));
+    }
+    std::vector<std::pair<dtype, double>> by_type;
+    for (const step_share& s : p_.stepping.shares) {
+      if (!is_whole(s) || inside[s.node] != 0) continue;
+      const scope_node& n = p_.nodes[s.node];
+      if (!has_flops(n) || !opens_calls(n)) continue;
+      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
+      out_.flops += flops;
+      if (n.work.pass == pass_kind::recompute || !(flops > 0)) continue;
+      out_.model_flops += flops;
+      auto known = by_type.begin();
+      while (known != by_type.end() && known->first != n.work.type) ++known;
+      if (known == by_type.end()) by_type.emplace_back(n.work.type, flops);
+      else known->second += flops;
+    }
+    if (by_type.size() == 1) out_.type = by_type[0].first;
+    double all = 0;
+    for (const auto& [type, flops] : by_type) {
+      const double least = least_time_ns(p_, type, flops);
+      if (least < 0) return;
+      all += least;
+    }
+    if (!by_type.empty()) out_.least_ns = all;
+  }
+  static bool has_flops(const scope_node& n) noexcept {
+    return n.kind == scope_kind::op && n.work.has_flops && n.work.valid;
+  }
+
+  const profile& p_;
+  std::vector<std::uint32_t> number_;  // of each mark: among the whole steps
+  std::vector<double> length_;         // of these, in ns
+  step_details out_;
+};
+
+}  // namespace detail
+
+/// A row for each thread with steps that ended; the one whose steps take most time first.
+[[gnu::cold]] inline std::vector<step_row> step_table(const profile& p) {
+  std::vector<step_row> out;
+  for (const thread_steps& t : p.stepping.threads) {
+    if (t.count == 0) continue;
+    const double least = std::max(0.0, t.min_ns), most = std::max(least, t.max_ns);
+    const auto quantile = [&](double q) {
+      return std::clamp(t.durations.quantile(q) * p.clock.ns_per_tick, least, most);
+    };
+    out.push_back({t.thread, t.count, t.total_ns, quantile(0.5), quantile(0.99), least, most,
+                   t.first_ns, t.running_ns});
+  }
+  detail::sort_table(out,
+                     [](const step_row& a, const step_row& b) { return a.total_ns > b.total_ns; });
+  return out;
+}
+
+/// Of the steps of one thread; no steps where the timeline has none of them whole.
+[[gnu::cold]] inline step_details details_of_steps(const profile& p, std::uint32_t thread) {
+  return detail::step_summing(p, thread).take();
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/steps.hpp>
+
+// <kprof/report/text/direction_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_DIRECTION_LINES_HPP
+#define KPROF_REPORT_TEXT_DIRECTION_LINES_HPP
+
+// Forward, backward and update of a training beside each other, by layer, in the section "Steps" of
+// the text report; and the operator whose backward is slow. Included by step_lines.hpp.
+
+// <kprof/model/timeline/passes.hpp>
+#ifndef KPROF_MODEL_TIMELINE_PASSES_HPP
+#define KPROF_MODEL_TIMELINE_PASSES_HPP
+
+// Forward and backward of a training beside each other: which layer a scope belongs to and in which
+// direction it goes, the times by layer, and by operator held against its formulas. Pure, linear.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Where a step is when it runs a scope.
+enum class direction : std::uint8_t { none, forward, backward, update };
+inline constexpr std::size_t directions = 4;
+
+/// Times of a layer, by direction.
+struct layer_row {
+  std::string layer;  ///< its regions, joined by '/', without those that name a direction
+  double host_ns[directions] = {};    ///< self times of its scopes
+  double device_ns[directions] = {};  ///< of what they launched
+};
+
+/// Calls of an operator with the same parameters in one layer.
+struct direction_row {
+  std::string layer;
+  std::string op;
+  std::uint32_t node = 0;  ///< one of the calls: index in profile::nodes
+  bool of_device = false;  ///< times are those of the device
+  double ns[directions] = {};
+  std::uint64_t calls[directions] = {};
+  double flops[directions] = {};  ///< by the formulas; negative where one does not say
+
+  /// Time of the backward calls over that of the forward ones; negative: not known.
+  double ratio() const noexcept { return over(ns); }
+  /// The same of the work that the formulas give.
+  double formula_ratio() const noexcept { return over(flops); }
+  /// Whether backward takes more than half again as long as its work lets expect.
+  bool is_slow_backward() const noexcept {
+    return formula_ratio() > 0 && ratio() > 1.5 * formula_ratio();
+  }
+
+ private:
+  static double over(const double (&of)[directions]) noexcept {
+    const double forward = of[static_cast<std::size_t>(direction::forward)],
+                 backward = of[static_cast<std::size_t>(direction::backward)];
+    return forward > 0 && backward > 0 ? backward / forward : -1;
+  }
+};
+
+namespace detail {
+
+inline direction direction_of(std::string_view pass) noexcept {
+  switch (pass_of_name(pass)) {
+    case pass_kind::fprop:
+    case pass_kind::recompute: return direction::forward;
+    case pass_kind::bprop:
+    case pass_kind::dgrad:
+    case pass_kind::wgrad:
+    case pass_kind::bgrad: return direction::backward;
+    case pass_kind::update: return direction::update;
+    default: return direction::none;
+  }
+}
+
+/// Of a region's name, such as "forward", "Backward pass" or "optimizer"; only letters count.
+[[gnu::cold]] inline direction named_direction(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
+    else if (c >= 'a' && c <= 'z') letters += c;
+  }
+  struct named {
+    std::string_view name;
+    direction is;
+  };
+  constexpr named known[] = {
+      {"forward", direction::forward},     {"fwd", direction::forward},
+      {"fprop", direction::forward},       {"forwardpass", direction::forward},
+      {"backward", direction::backward},   {"bwd", direction::backward},
+      {"bprop", direction::backward},      {"backwardpass", direction::backward},
+      {"update", direction::update},       {"optimizer", direction::update},
+      {"optimiser", direction::update},    {"optimizerstep", direction::update},
+      {"weightupdate", direction::update},
+  };
+  for (const named& k : known)
+    if (k.name == letters) return k.is;
+  return direction::none;
+}
+
+/// Where a node belongs.
+struct pass_place {
+  std::uint32_t layer = 0;  // number of its name
+  direction way = direction::none;
+  std::uint32_t op = scope_node::none;  // the innermost operator around
+};
+
+/// The layers and directions of the nodes of a profile, which must outlive it.
+class pass_places {
+ public:
+  [[gnu::cold]] explicit pass_places(const profile& p) : layers_(1), places_(p.nodes.size()) {
+    numbering numbers(p.nodes.size());
+    static_cast<void>(number_of({}, numbers));
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      pass_place& here = places_[i];
+      if (const std::uint32_t parent = parent_of(p, i);
+          parent != scope_node::none && n.kind != scope_kind::root)
+        here = places_[parent];
+      if (n.kind == scope_kind::op) {
+        here.op = static_cast<std::uint32_t>(i);
+        const direction way = n.merged ? direction::none : direction_of(pass_of(p, n));
+        if (way != direction::none) here.way = way;
+      } else if (n.kind == scope_kind::region && here.op == scope_node::none) {
+        const direction way = named_direction(n.name);
+        if (way != direction::none) here.way = way;
+        else here.layer = number_of(joined(layers_[here.layer], n.name), numbers);
+      }
+    }
+  }
+
+  const pass_place& of(std::uint32_t node) const noexcept { return places_[node]; }
+  const std::string& layer(std::uint32_t number) const noexcept { return layers_[number]; }
+  std::size_t layers() const noexcept { return layers_.size(); }
+
+ private:
+  static std::string joined(const std::string& outer, const std::string& name) {
+    return outer.empty() ? name : outer + '/' + name;
+  }
+  std::uint32_t number_of(const std::string& name, numbering& numbers) {
+    const std::uint32_t number = numbers.of(std::hash<std::string>{}(name),
+                                            [&](std::uint32_t i) { return layers_[i] == name; });
+    if (number == layers_.size()) layers_.push_back(name);
+    return number;
+  }
+
+  std::vector<std::string> layers_;
+  std::vector<pass_place> places_;
+};
+
+/// The parameters as they are packed, without that of the pass.
+[[gnu::cold]] inline std::string packed_without_pass(const profile& p, const scope_node& n) {
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr) return n.values.packed;
+  std::string out;
+  parameter_cursor values(n.values.packed);
+  for (const operator_field& f : op->fields) {
+    const std::string_view packed = values.packed_field(f);
+    if (f.name != "pass") out += packed;
+  }
+  return out;
+}
+
+/// Numbers of what calls have in common whatever their pass: layer, operator and parameters.
+class pass_variants {
+ public:
+  [[gnu::cold]] pass_variants(const profile& p, const pass_places& places)
+      : of_(p.nodes.size(), scope_node::none), keys_(p.nodes.size()) {
+    numbering texts(p.nodes.size());
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (n.kind != scope_kind::op || n.merged) continue;
+      const std::string packed = packed_without_pass(p, n);
+      const std::uint32_t text = texts.of(std::hash<std::string>{}(packed),
+                                          [&](std::uint32_t k) { return known[k] == packed; });
+      if (text == known.size()) known.push_back(packed);
+      of_[i] =
+          keys_
+              .of({{places.of(static_cast<std::uint32_t>(i)).layer, names_.of(n.name), n.op, text}})
+              .first;
+    }
+  }
+  /// None for what is no call of an operator, or of which the parameters were not kept.
+  std::uint32_t of(std::uint32_t node) const noexcept { return of_[node]; }
+
+ private:
+  std::vector<std::uint32_t> of_;
+  text_numbers names_;
+  key_numbers keys_;
+};
+
+/// Device time of each node, of the scopes inside it too.
+[[gnu::cold]] inline std::vector<double> device_ns_of_nodes(const profile& p) {
+  std::vector<double> ns(p.nodes.size());
+  for (const device_work& w : p.device.work)
+    if (w.scope < ns.size()) ns[w.scope] += not_negative(w.total_ns);
+  for (std::size_t i = p.nodes.size(); i-- > 0;)
+    if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
+      ns[parent] += ns[i];
+  return ns;
+}
+
+}  // namespace detail
+
+/// All scopes by layer, in the order in which the layers first appear; those outside all regions
+/// are the layer without a name.
+[[gnu::cold]] inline std::vector<layer_row> layers_of(const profile& p) {
+  const detail::pass_places places(p);
+  std::vector<layer_row> rows(places.layers());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].layer = places.layer(static_cast<std::uint32_t>(i));
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
+    if (p.nodes[i].kind == scope_kind::root) continue;
+    const detail::pass_place& at = places.of(i);
+    rows[at.layer].host_ns[static_cast<std::size_t>(at.way)] +=
+        detail::not_negative(p.nodes[i].self_ns);
+  }
+  for (const device_work& w : p.device.work) {
+    if (w.scope >= p.nodes.size()) continue;
+    const detail::pass_place& at = places.of(w.scope);
+    rows[at.layer].device_ns[static_cast<std::size_t>(at.way)] += detail::not_negative(w.total_ns);
+  }
+  return rows;
+}
+
+/// Operators that have calls in more than one direction.
+[[gnu::cold]] inline std::vector<direction_row> directions_of(const profile& p) {
+  const detail::pass_places places(p);
+  const detail::pass_variants variants(p, places);
+  const std::vector<double> device = detail::device_ns_of_nodes(p);
+  std::vector<direction_row> rows, found;
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t variant = variants.of(i);
+    if (variant == scope_node::none) continue;
+    const scope_node& n = p.nodes[i];
+    if (variant == rows.size()) {
+      direction_row& made = rows.emplace_back();
+      made.layer = places.layer(places.of(i).layer);
+      made.op = n.name;
+      made.node = i;
+    }
+    rows[variant].of_device = rows[variant].of_device || device[i] > 0;
+  }
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
+    if (variants.of(i) == scope_node::none) continue;
+    const scope_node& n = p.nodes[i];
+    direction_row& row = rows[variants.of(i)];
+    const auto way = static_cast<std::size_t>(places.of(i).way);
+    row.ns[way] += row.of_device ? device[i] : detail::calls_ns(n);
+    row.calls[way] += detail::executions(n);
+    if (!detail::says_flops(n)) row.flops[way] = -1;
+    else if (row.flops[way] >= 0) row.flops[way] += detail::all_flops(n);
+  }
+  for (direction_row& row : rows) {
+    std::size_t ways = 0;
+    for (std::size_t way = 1; way < directions; ++way) ways += row.calls[way] > 0 ? 1U : 0U;
+    if (ways > 1) found.push_back(std::move(row));
+  }
+  return found;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/passes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Lines of cells, the head first: columns that fit, the first from the left, the others from the
+/// right.
+[[gnu::cold]] inline void print_cells(page& out,
+                                      const std::vector<std::vector<std::string>>& cells) {
+  std::vector<std::size_t> widths(cells[0].size());
+  std::size_t shown_columns = 0, used = 0;
+  for (; shown_columns < widths.size(); ++shown_columns) {
+    for (const std::vector<std::string>& row : cells)
+      widths[shown_columns] = std::max(widths[shown_columns], display_width(row[shown_columns]));
+    if (used + widths[shown_columns] + 2 > out.width()) break;
+    used += widths[shown_columns] + 2;
+  }
+  for (std::size_t r = 0; r < cells.size(); ++r) {
+    std::string line;
+    for (std::size_t c = 0; c < shown_columns; ++c) {
+      const std::string gap(widths[c] - display_width(cells[r][c]), ' ');
+      line += "  " + (c == 0 ? cells[r][c] + gap : gap + cells[r][c]);
+    }
+    out.line(line, r == 0 ? line_style::dim : line_style::plain);
+  }
+}
+
+inline constexpr std::size_t most_layers = 3;
+
+/// Times by direction, and the share of each.
+[[gnu::cold]] inline std::vector<std::string> direction_cells(const page& out, std::string name,
+                                                              const double (&ns)[directions],
+                                                              double whole) {
+  std::vector<std::string> cells{std::move(name)};
+  for (const direction way :
+       {direction::forward, direction::backward, direction::update, direction::none}) {
+    const double part = ns[static_cast<std::size_t>(way)];
+    cells.push_back(part > 0 ? out.time(part) + "  " + format_share(part / whole) : "-");
+  }
+  return cells;
+}
+
+/// The operator with most time of those whose backward takes longer than its work lets expect.
+[[gnu::cold]] inline void print_slow_backward(page& out, const profile& p) {
+  constexpr auto back = static_cast<std::size_t>(direction::backward);
+  const std::vector<direction_row> rows = directions_of(p);
+  const direction_row* slow = nullptr;
+  for (const direction_row& row : rows)
+    if (row.is_slow_backward() && (slow == nullptr || row.ns[back] > slow->ns[back])) slow = &row;
+  if (slow == nullptr) return;
+  out.paragraph(
+      "  ",
+      "backward of " + printable(slow->op, 40, out.ascii()) +
+          (slow->layer.empty() ? std::string{} : " in " + printable(slow->layer, 40, out.ascii())) +
+          " took " + format_rate(slow->ratio()) + " times its forward, for " +
+          format_rate(slow->formula_ratio()) + " times the FLOPs",
+      4);
+}
+
+/// Nothing where the run goes in one direction only.
+[[gnu::cold]] inline void print_directions(page& out, const profile& p) {
+  const bool of_device = has_device_work(p);
+  struct named_times {
+    std::string layer;
+    double ns[directions] = {};
+    double sum = 0;
+  };
+  std::vector<named_times> rows;
+  named_times all;
+  for (layer_row& layer : layers_of(p)) {
+    named_times& row = rows.emplace_back();
+    row.layer = layer.layer.empty() ? "no layer" : printable(layer.layer, 30, out.ascii());
+    for (std::size_t way = 0; way < directions; ++way) {
+      row.ns[way] = of_device ? layer.device_ns[way] : layer.host_ns[way];
+      row.sum += row.ns[way];
+      all.ns[way] += row.ns[way];
+    }
+    all.sum += row.sum;
+  }
+  std::size_t ways = 0;
+  for (std::size_t way = 1; way < directions; ++way) ways += all.ns[way] > 0 ? 1U : 0U;
+  if (ways < 2) return;
+  std::vector<std::vector<std::string>> cells{
+      {of_device ? "device time" : "time", "forward", "backward", "update", "other"},
+      direction_cells(out, "all", all.ns, all.sum)};
+  sort_table(rows, [](const named_times& a, const named_times& b) { return a.sum > b.sum; });
+  std::size_t with_time = 0;
+  for (const named_times& row : rows) with_time += row.sum > 0 ? 1U : 0U;
+  for (std::size_t i = 0; with_time > 1 && i < std::min(with_time, most_layers); ++i)
+    cells.push_back(direction_cells(out, rows[i].layer, rows[i].ns, all.sum));
+  print_cells(out, cells);
+  if (with_time > most_layers)
+    out.line("  and " + counted(with_time - most_layers, "more layer", "more layers"));
+  print_slow_backward(out, p);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/direction_lines.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t most_step_threads = 3;
+
+/// The cells of a thread's row, the head's first.
+[[gnu::cold]] inline std::vector<std::vector<std::string>> step_cells(
+    const page& out, const profile& p, const std::vector<step_row>& rows) {
+  std::vector<std::vector<std::string>> cells{
+      {"thread", "steps", "median", "p99", "jitter", "min", "max", "first"}};
+  for (std::size_t i = 0; i < std::min(rows.size(), most_step_threads); ++i) {
+    const step_row& r = rows[i];
+    const bool known = r.thread < p.threads.size();
+    cells.push_back({known ? printable(p.threads[r.thread].name, 16, out.ascii()) : "n/a",
+                     format_count(r.count), out.time(r.median_ns), out.time(r.p99_ns),
+                     format_rate(r.jitter()), out.time(r.min_ns), out.time(r.max_ns),
+                     r.first_ns < 0 ? "n/a" : out.time(r.first_ns)});
+  }
+  return cells;
+}
+
+[[gnu::cold]] inline void print_step_rows(page& out, const profile& p,
+                                          const std::vector<step_row>& rows) {
+  print_cells(out, step_cells(out, p, rows));
+  if (rows.size() > most_step_threads)
+    out.line("  and steps of " +
+             counted(rows.size() - most_step_threads, "more thread", "more threads"));
+}
+
+/// The number of a thread's first step; none: not known.
+[[gnu::cold]] inline std::optional<std::uint64_t> first_index(const profile& p,
+                                                              std::uint32_t thread) {
+  std::optional<std::uint64_t> first;
+  for (const step_mark& m : p.steps)
+    if (m.thread == thread) first = std::min(first.value_or(m.index), m.index);
+  return first;
+}
+
+/// "the first step took 3.02 times the median: ...", and what leaves it out where that helps.
+[[gnu::cold]] inline void print_first_step(page& out, const profile& p,
+                                           const std::vector<step_row>& rows) {
+  const step_row& r = rows[0];
+  if (r.first_ns < 0 || !(r.median_ns > 0)) return;
+  const double ratio = r.first_ns / r.median_ns;
+  const bool is_slow = ratio > 1.5;
+  out.paragraph("  ", "the first step took " + format_rate(ratio) + " times the median", 4,
+                is_slow ? line_style::notice : line_style::plain);
+  const std::optional<std::uint64_t> index = first_index(p, r.thread);
+  // One thread's steps drive a schedule, and a region's do not.
+  if (!is_slow || !p.stepping.region.empty() || !index || rows.size() > 1) return;
+  out.paragraph("  ",
+                "a run without it: KPROF='report,schedule(skip=" + std::to_string(*index + 1) +
+                    ",active=" + std::to_string(r.count - 1) + ",repeat=1)'",
+                4);
+}
+
+/// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 %".
+[[gnu::cold]] inline void print_step_work(page& out, const step_details& d) {
+  if (!(d.flops > 0)) return;
+  const auto steps = static_cast<double>(d.steps);
+  std::string text = format_si(d.flops / steps, "FLOP") + " a step at " +
+                     format_si(d.flops / (d.total_ns * 1e-9), "FLOP/s") + ", MFU ";
+  if (d.least_ns < 0) text += "n/a: the peak of the machine is not known";
+  else
+    text += format_share(d.least_ns / d.total_ns) + " of the peak" +
+            (d.type == dtype::unknown ? std::string{} : " for " + std::string{dtype_name(d.type)});
+  out.paragraph("  ", text, 4);
+}
+
+/// Whose time the excess of slow steps is, where they take a hundredth of the time more.
+[[gnu::cold]] inline void print_step_excess(page& out, const step_details& d) {
+  if (!(d.excess_ns > 0.01 * d.total_ns)) return;
+  std::string text =
+      "steps above the median took " + out.time(d.excess_ns) + " more than as many others";
+  std::size_t named = 0;
+  for (const step_excess& e : d.excess) {
+    if (named == 3 || !(e.ns > 0.05 * d.excess_ns)) break;
+    text += (named++ == 0 ? ": " : ", ") + out.time(e.ns) + " in " +
+            (e.name.empty() ? std::string{"no scope"} : printable(e.name, 40, out.ascii()));
+  }
+  out.paragraph("  ", text, 4);
+}
+
+/// What needs the scopes of single steps.
+[[gnu::cold]] inline void print_step_details(page& out, const profile& p, const step_row& r) {
+  std::uint64_t nested = 0;
+  for (const thread_steps& t : p.stepping.threads) nested += t.nested;
+  if (nested != 0)
+    out.paragraph(
+        "  ",
+        counted(nested, "region", "regions") + " of that name inside a step: no steps of their own",
+        4, line_style::notice);
+  const step_details d = details_of_steps(p, r.thread);
+  if (d.steps < 2) {
+    out.paragraph("  ",
+                  "work of a step and what slow steps did: n/a, the timeline has not two whole "
+                  "steps; with more `memory` it is longer",
+                  4);
+    return;
+  }
+  print_step_work(out, d);
+  print_step_excess(out, d);
+  if (d.steps < r.count)
+    out.paragraph("  ",
+                  "work and slow steps are of the " + format_count(d.steps) +
+                      " steps that the timeline has whole",
+                  4);
+}
+
+[[gnu::cold]] inline void print_steps(page& out, const profile& p) {
+  const std::vector<step_row> rows = step_table(p);
+  if (rows.empty() || rows[0].count < 2) return;
+  out.space();
+  out.line("Steps" + (p.stepping.region.empty()
+                          ? std::string{}
+                          : ": regions \"" + printable(p.stepping.region, 40, out.ascii()) + '"'),
+           line_style::bold);
+  print_step_rows(out, p, rows);
+  print_first_step(out, p, rows);
+  print_step_details(out, p, rows[0]);
+  print_directions(out, p);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/step_lines.hpp>
 
 // <kprof/report/text/table.hpp>
 #ifndef KPROF_REPORT_TEXT_TABLE_HPP
@@ -18963,10 +24825,14 @@ class operator_grid {
       case look::bar: return c.is(plan_.device ? "device_bar" : "bar");
       default: break;
     }
+    if (c.is("waited") &&
+        !any([&](const operator_row& row) { return row.waited_ns > 0.01 * plan_.all_self_ns; }))
+      return false;
     if (c.is("cpu"))
       return any([&](const operator_row& row) { return was_off_cpu(off_cpu_of(row), plan_); });
     const unsigned rank = rank_of(c, plan_.device);
     if (is_of_roof(c) && !plan_.roofs) return false;
+    if (c.number == &projected_metric && !plan_.other) return false;
     return rank > 0 && rank != not_here;
   }
 
@@ -18986,7 +24852,7 @@ class operator_grid {
   }
 
   static bool is_of_roof(const column& c) noexcept {
-    return c.is("roof") || c.is("lost") || c.is("ideal");
+    return c.is("roof") || c.is("lost") || c.is("ideal") || c.number == &projected_metric;
   }
 
   /// What the rows are described by.
@@ -19032,8 +24898,9 @@ class operator_grid {
              : plan_.device ? format_share(share_of(line.so_far.device_ns, plan_.all_device_ns))
                             : format_share(share_of(line.so_far.self_ns, plan_.all_self_ns));
     if ((is_work(c) || is_of_roof(c)) && rated(line) != nullptr) {
-      const figure f = c.number->of(*rated(line));
-      return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
+      figure f = c.number->of(*rated(line));
+      if (tera) f.value *= 1e-3;
+      return figure_cell(f, c.as, out_);
     }
     return line.row != nullptr ? cell(c, *line.row, p_, out_) : sum_cell(c, *line.sum, plan_, out_);
   }
@@ -19170,6 +25037,22 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// A line that names the operators whose shared calls ran at once.
+[[gnu::cold]] inline void print_overlap(page& out, const operator_groups& chosen) {
+  std::vector<std::string> names, notes;
+  for (const operator_group& g : chosen.groups) {
+    if (!has_overlap(g.sum)) continue;
+    names.push_back(g.sum.operators > 1 ? format_count(g.sum.operators) + " operators"
+                                        : g.sum.name);
+    notes.push_back(" (" + out.time(g.sum.overlap_ns) + " of " +
+                    out.time(g.sum.total_ns + g.sum.overlap_ns) + ')');
+  }
+  if (names.empty()) return;
+  out.space();
+  out.list("calls overlap, as threads do not wait; total leaves out: ", names, notes,
+           line_style::notice);
+}
+
 /// A line for each operator of the table above it of which threads shared calls; nothing where
 /// there is none, or where the user has chosen the columns. Columns of their own would take the
 /// place of the parameters, and most operators would have nothing in them.
@@ -19187,7 +25070,8 @@ namespace detail {
     auto& row = table.rows.emplace_back();
     for (const column* c : shown) row.push_back(cell(*c, g.sum, p, out));
   }
-  if (table.rows.empty() || !plan.columns.empty()) return;
+  if (table.rows.empty()) return;
+  if (!plan.columns.empty()) return print_overlap(out, chosen);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i]->as == look::ratio) table.align_points(i);
     if (shown[i]->as == look::time) table.align_units(i);
@@ -19207,6 +25091,7 @@ namespace detail {
     out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
   }
   print_cut(out, table.cut(), table.whole_width());
+  print_overlap(out, chosen);
 }
 
 }  // namespace detail
@@ -19288,6 +25173,124 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/thread_lines.hpp>
 
+// <kprof/report/text/type_line.hpp>
+#ifndef KPROF_REPORT_TEXT_TYPE_LINE_HPP
+#define KPROF_REPORT_TEXT_TYPE_LINE_HPP
+
+// The line of the text report that says how much of the time is with numbers of which type.
+// Included by table.hpp.
+
+// <kprof/model/type_times.hpp>
+#ifndef KPROF_MODEL_TYPE_TIMES_HPP
+#define KPROF_MODEL_TYPE_TIMES_HPP
+
+// How much of the operators' time is with numbers of which type. Included by
+// report/text/type_line.hpp. Pure.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What processors have arithmetic of its own speed for.
+enum class number_class : std::uint8_t { f64, f32, tf32, bits_16, bits_8, less, integer, unknown };
+inline constexpr std::size_t number_classes = 8;
+
+constexpr const char* number_class_name(number_class c) noexcept {
+  constexpr const char* names[] = {"f64",   "f32",         "tf32",    "16 bit",
+                                   "8 bit", "4 and 6 bit", "integer", "unknown type"};
+  return names[static_cast<std::size_t>(c)];
+}
+
+constexpr number_class class_of(dtype type) noexcept {
+  switch (type) {
+    case dtype::unknown: return number_class::unknown;
+    case dtype::f64:
+    case dtype::c128: return number_class::f64;
+    case dtype::f32:
+    case dtype::c64: return number_class::f32;
+    case dtype::tf32: return number_class::tf32;
+    case dtype::f16:
+    case dtype::bf16: return number_class::bits_16;
+    case dtype::fp8_e4m3:
+    case dtype::fp8_e5m2: return number_class::bits_8;
+    case dtype::fp6_e2m3:
+    case dtype::fp6_e3m2:
+    case dtype::fp4_e2m1: return number_class::less;
+    default: return number_class::integer;
+  }
+}
+
+/// Nanoseconds of the operators by number_class: on the devices, or on the host. f32 that ran on
+/// tensor cores is tf32.
+[[gnu::cold]] inline std::array<double, number_classes> time_by_type(const profile& p,
+                                                                     bool on_device) {
+  std::array<double, number_classes> out{};
+  const device_sums device(p);
+  const roofline roofs(p, device);
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t op = operators[i];
+    if (op == scope_node::none) continue;
+    const scope_node& n = p.nodes[op];
+    const dtype type = roofs.of(op).type == dtype::tf32 ? dtype::tf32
+                       : n.merged                       ? dtype::unknown
+                                                        : n.work.type;
+    out[static_cast<std::size_t>(class_of(type))] += !on_device ? not_negative(p.nodes[i].self_ns)
+                                                     : device.own.empty() ? 0
+                                                                          : device.own[i].ns;
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/type_times.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "by type of numbers: 16 bit 70.1%, f32 20.0%, unknown type 9.9% of device time in operators",
+/// where two types or more have a hundredth of it. As the table sorts, of the device or the host.
+[[gnu::cold]] inline void print_types(page& out, const profile& p, const text_plan& plan) {
+  if (plan.one_type || plan.filter.active()) return;
+  const bool by_host = plan.sort->is("self") || plan.sort->is("share") || plan.sort->is("total");
+  const bool on_device = plan.device && !by_host;
+  std::array<double, number_classes> ns = time_by_type(p, on_device);
+  double all = 0;
+  for (const double t : ns) all += t;
+  const auto counts = [&](double t) { return t >= 0.01 * all && t > 0; };
+  if (std::count_if(ns.begin(), ns.end() - 1, counts) < 2) return;  // unknown is no type
+  std::string text;
+  for (;;) {
+    const auto most = static_cast<std::size_t>(std::max_element(ns.begin(), ns.end()) - ns.begin());
+    if (!(ns[most] > 0)) break;
+    text.append(text.empty() ? "" : ", ") +=
+        number_class_name(static_cast<number_class>(most)) + (' ' + format_share(ns[most] / all));
+    ns[most] = 0;
+  }
+  out.paragraph("",
+                "by type of numbers: " + text +
+                    (on_device     ? " of device time in operators"
+                     : plan.device ? " of host time in operators"
+                                   : " of the time in operators"),
+                2);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/type_line.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -19307,6 +25310,18 @@ namespace detail {
   return out;
 }
 
+/// Of the rows' time, that of rows which no formula says anything of.
+[[gnu::cold]] inline double share_without_formula(const operator_groups& chosen,
+                                                  const text_plan& plan) {
+  double share = 0;
+  if (plan.roofs)
+    for (const operator_group& g : chosen.groups)
+      for (const operator_row& row : g.rows)
+        if (row.verdict.roof.why == absence::no_flops)
+          share += plan.device ? row.device_share : row.share;
+  return share;
+}
+
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
 [[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
@@ -19319,18 +25334,35 @@ namespace detail {
       of_rows.push_back(name_of(g.rows[i]));
     }
   const concerned_names names(std::move(of_rows));
-  for (const absence why :
-       {absence::no_flops,   absence::no_bytes,        absence::no_type,     absence::no_ceiling,
-        absence::invalid,    absence::merged,          absence::zero_bytes,  absence::dropped,
-        absence::lost,       absence::not_all_records, absence::untimed,     absence::no_launch,
-        absence::not_joined, absence::not_shared,      absence::no_cpu_time, absence::too_short,
-        absence::no_time,    absence::not_replayed,    absence::not_noted,   absence::graphs_only,
-        absence::no_calls})
+  for (const absence why : {absence::no_flops,    absence::no_bytes,      absence::no_type,
+                            absence::no_ceiling,  absence::other_ceiling, absence::no_other_machine,
+                            absence::invalid,     absence::merged,        absence::zero_bytes,
+                            absence::dropped,     absence::lost,          absence::not_all_records,
+                            absence::untimed,     absence::no_launch,     absence::not_joined,
+                            absence::not_shared,  absence::no_cpu_time,   absence::too_short,
+                            absence::no_time,     absence::not_replayed,  absence::not_noted,
+                            absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
+  const bool lacks_ceilings = std::any_of(rows.begin(), rows.end(), [](const operator_row* row) {
+    return !row->on_device && row->verdict.roof.why == absence::no_ceiling;
+  });
+  if (plan.roofs && lacks_ceilings)
+    for (const std::string& note : p.machine.cpu.notes)
+      out.paragraph("", "roof: " + out.safe(note), 2, line_style::notice);
+  if (const double share = share_without_formula(chosen, plan); share >= 0.001)
+    names.print(out,
+                "outside the roofline, " + format_share(share) + " of the time has no formula: ",
+                [&](std::size_t i) { return rows[i]->verdict.roof.why == absence::no_flops; });
+  names.print(out,
+              std::string{out.ascii() ? "<=" : "\u2264"} +
+                  ", held against a ceiling that is only known from below, and may be higher: ",
+              [&](std::size_t i) {
+                return plan.roofs && rows[i]->verdict.roof.known() && rows[i]->verdict.roof.at_most;
+              });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
               "work was skipped: ",
@@ -19381,6 +25413,26 @@ inline constexpr std::size_t longest_listed = 40;
   out.list("outside any operator, by name: ", std::vector<std::string>(notes.size()), notes);
 }
 
+/// What the run would take on another machine, and for how much of its time that is said.
+[[gnu::cold]] inline void print_projected_total(page& out, const text_plan& plan,
+                                                const operator_groups& chosen) {
+  if (!plan.other) return;
+  const operator_row& all = chosen.total;
+  const double whole_ns = plan.device ? chosen.all.device_ns : chosen.all.self_ns;
+  const double of_ns = all.projected_of_ns, there_ns = all.projected_ns.value;
+  std::string text = "projected: n/a, no row has a verdict that holds there";
+  if (all.projected_ns.known() && there_ns > 0) {
+    text = "projected: " + out.time(of_ns) + (plan.device ? " of the device's " : " of the ") +
+           out.time(whole_ns) + " in operators (" +
+           format_share(std::min(1.0, share_of(of_ns, whole_ns))) + ") would take " +
+           out.time(there_ns);
+    text += there_ns < of_ns ? ", " + format_rate(of_ns / there_ns) + " times faster"
+                             : ", " + format_rate(there_ns / of_ns) + " times slower";
+    if (of_ns < 0.995 * whole_ns) text += "; the rest has no verdict that holds there";
+  }
+  out.paragraph("", text, 2);
+}
+
 [[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
   std::string title = "Operators";
   const std::vector<group_part> keys = plan.by.keys();
@@ -19415,6 +25467,8 @@ inline constexpr std::size_t longest_listed = 40;
       table.add_total("filtered out " + filtered_by(out, plan), chosen.filtered);
     table.print(out);
     out.space();
+    print_projected_total(out, plan, chosen);
+    print_types(out, p, plan);
     print_row_notes(out, p, plan, chosen, table.shown);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
@@ -19434,6 +25488,12 @@ inline constexpr std::size_t longest_listed = 40;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
     print_meaning(out, c.header, id + (plan.device ? c.device_meaning : c.meaning));
   }
+  if (!has_word(plan.options.advice, "off"))
+    print_meaning(out, "Do first",
+                  "what would make the run faster, most first; in brackets the rule that says so "
+                  "(docs/advice.md explains it, advice=-ID switches it off). At the right: the "
+                  "time that it saves at most and its share of the run or, where threads worked "
+                  "side by side, of the time of all threads. Savings overlap: they do not add up");
 }
 
 }  // namespace detail
@@ -19457,37 +25517,26 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_TREE_FOLDING_HPP
 #define KPROF_MODEL_TREE_FOLDING_HPP
 
-// Folds regions of the call tree that stand beside each other and differ in a number only, as
-// `layer 0` to `layer 5` do, into one row. Included by tables.hpp and by the outputs. Pure; linear
+// Folds scopes of the call tree that stand beside each other and differ in a number only into one
+// row: regions, as `layer 0` to `layer 5`, and where it is asked for calls of an operator, as those
+// that a growing cache has. Included by tables.hpp and by the outputs. Pure; linear
 // in the rows of the tree, sorting aside.
 
-#include <algorithm>
+// <kprof/model/numbered_text.hpp>
+#ifndef KPROF_MODEL_NUMBERED_TEXT_HPP
+#define KPROF_MODEL_NUMBERED_TEXT_HPP
+
+// Texts that differ in a number. Included by tree_folding.hpp. Pure.
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
-
-/// A row of the folded tree.
-struct folded_row {
-  /// The sum of the rows it stands for. Its `node` is of the first of them; its name has the range
-  /// of the number, "layer 0…5", or the few that there are, "res2,5". So have its parameters.
-  tree_row row;
-  std::uint64_t rows = 1;      ///< rows of the tree that it stands for
-  std::uint64_t siblings = 1;  ///< of these, rows below one and the same row
-  double least_ns = 0;         ///< the least total_ns of them
-  double most_ns = 0;
-  double least_device_ns = 0;  ///< the same of device_total_ns
-  double most_device_ns = 0;
-  /// The tree_row::node of each row that it stands for.
-  std::vector<std::uint32_t> nodes{};
-};
-
 namespace detail {
 
 /// A text cut into its numbers and what is around them.
@@ -19522,10 +25571,79 @@ struct numbered_text {
   }
 };
 
+/// Numbers of texts that are alike up to them, as many of each: which of them differ in one number
+/// only. For each text the first of its group, itself where it has none; a group has at least
+/// `least` texts. The number with the most values is looked at first.
+inline std::vector<std::size_t> alike_but_for_one(
+    const std::vector<std::vector<std::uint64_t>>& texts, std::size_t least) {
+  std::vector<std::size_t> first(texts.size());
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] = i;
+  std::vector<std::size_t> values;  // of each number
+  for (std::size_t at = 0; !texts.empty() && at < texts[0].size(); ++at) {
+    std::set<std::uint64_t> different;
+    for (const auto& text : texts) different.insert(text[at]);
+    values.push_back(different.size());
+  }
+  std::vector<bool> grouped(texts.size());
+  for (const std::uint32_t at : sorted_order(values.size(), [&](std::uint32_t a, std::uint32_t b) {
+         return values[a] > values[b];
+       })) {
+    std::map<std::vector<std::uint64_t>, std::vector<std::size_t>> groups;  // by the other numbers
+    for (std::size_t i = 0; i < texts.size() && values[at] > 1; ++i) {
+      if (grouped[i]) continue;
+      std::vector<std::uint64_t> others = texts[i];
+      others[at] = 0;
+      groups[std::move(others)].push_back(i);
+    }
+    for (const auto& [others, members] : groups) {
+      if (members.size() < least) continue;
+      for (const std::size_t i : members) first[i] = members[0], grouped[i] = true;
+    }
+  }
+  return first;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/numbered_text.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A row of the folded tree.
+struct folded_row {
+  /// The sum of the rows it stands for. Its `node` is of the first of them; its name has the range
+  /// of the number, "layer 0…5", or the few that there are, "res2,5". So have its parameters.
+  tree_row row;
+  std::uint64_t rows = 1;      ///< rows of the tree that it stands for
+  std::uint64_t siblings = 1;  ///< of these, rows below one and the same row
+  double least_ns = 0;         ///< the least total_ns of them
+  double most_ns = 0;
+  double least_device_ns = 0;  ///< the same of device_total_ns
+  double most_device_ns = 0;
+  /// The tree_row::node of each row that it stands for.
+  std::vector<std::uint32_t> nodes{};
+};
+
+namespace detail {
+
 class tree_folding {
  public:
-  tree_folding(const std::vector<tree_row>& tree, tree_order order)
-      : tree_(tree), order_(order), children_(tree.size()), shapes_(tree.size()) {
+  tree_folding(const std::vector<tree_row>& tree, tree_order order, std::size_t least_calls)
+      : tree_(tree),
+        order_(order),
+        least_calls_(least_calls),
+        children_(tree.size()),
+        shapes_(tree.size()) {
     std::vector<std::uint32_t> top;
     for (std::uint32_t i = 0; i < tree.size(); ++i)
       (tree[i].parent < i ? children_[tree[i].parent] : top).push_back(i);
@@ -19608,6 +25726,7 @@ class tree_folding {
         by_shape[shapes_[siblings[i].rows[0]]].push_back(i);
     for (const auto& [shape, of_shape] : by_shape)
       if (of_shape.size() > 1) fold(siblings, of_shape);
+    if (least_calls_ > 1) fold_operators(siblings);
     std::vector<row_set> left;
     for (row_set& set : siblings)
       if (!set.rows.empty()) left.push_back(std::move(set));
@@ -19622,6 +25741,35 @@ class tree_folding {
         });
     for (std::size_t i = order.size(); i-- > 0;)
       todo_.emplace_back(std::move(left[order[i]]), parent);
+  }
+
+  /// Folds operators that differ in one number of their parameters.
+  void fold_operators(std::vector<row_set>& siblings) const {
+    std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
+    for (std::size_t i = 0; i < siblings.size(); ++i)
+      if (!siblings[i].rows.empty() && has_one_set_of_parameters(siblings[i]))
+        by_shape[shapes_[siblings[i].rows[0]]].push_back(i);
+    for (const auto& [shape, of_shape] : by_shape) {
+      if (of_shape.size() < least_calls_) continue;
+      std::vector<std::vector<std::uint64_t>> numbers;
+      for (const std::size_t i : of_shape)
+        numbers.push_back(numbered_text(tree_[siblings[i].rows[0]].parameters).numbers);
+      const std::vector<std::size_t> first = alike_but_for_one(numbers, least_calls_);
+      for (std::size_t i = 0; i < first.size(); ++i)
+        if (first[i] != i) move_rows(siblings[of_shape[first[i]]], siblings[of_shape[i]]);
+    }
+  }
+  bool has_one_set_of_parameters(const row_set& set) const {
+    return tree_[set.rows[0]].kind == scope_kind::op &&
+           std::all_of(set.rows.begin(), set.rows.end(), [&](std::uint32_t row) {
+             return tree_[row].parameters == tree_[set.rows[0]].parameters;
+           });
+  }
+
+  static void move_rows(row_set& into, row_set& from) {
+    into.rows.insert(into.rows.end(), from.rows.begin(), from.rows.end());
+    into.siblings += from.siblings;
+    from.rows.clear();
   }
 
   bool has_one_name(const row_set& set) const {
@@ -19644,11 +25792,7 @@ class tree_folding {
     for (std::size_t i = 0; i < of_shape.size(); ++i) {
       numbers[i][differs] = 0;
       const auto [known, is_new] = first.try_emplace(std::move(numbers[i]), of_shape[i]);
-      if (is_new) continue;
-      row_set &into = siblings[known->second], &from = siblings[of_shape[i]];
-      into.rows.insert(into.rows.end(), from.rows.begin(), from.rows.end());
-      into.siblings += from.siblings;
-      from.rows.clear();
+      if (!is_new) move_rows(siblings[known->second], siblings[of_shape[i]]);
     }
   }
 
@@ -19688,6 +25832,9 @@ class tree_folding {
     sum.bytes = bytes.value;
     sum.flops_per_s = flops.rate();
     sum.roof = roof.rate();
+    sum.cpu = sum.measured_ns > 0
+                  ? ratio({sum.measured_ns - sum.off_cpu_ns}, sum.measured_ns, absence::no_time)
+                  : out.row.cpu;
     sum.bytes_per_s = bytes.rate();
     std::sort(keys.begin(), keys.end());
     key_hash hash;
@@ -19703,11 +25850,14 @@ class tree_folding {
     sum.calls += row.calls;
     sum.timed_calls += row.timed_calls;
     sum.calls_ns += row.calls_ns;
+    sum.elapsed_ns += row.elapsed_ns;
     sum.replays += row.replays;
     sum.open += row.open;
     sum.open_ns += row.open_ns;
     sum.total_ns += row.total_ns;
     sum.self_ns += row.self_ns;
+    sum.measured_ns += row.measured_ns;
+    sum.off_cpu_ns += row.off_cpu_ns;
     sum.largest_ns += row.largest_ns;
     sum.total_share += row.total_share;
     sum.self_share += row.self_share;
@@ -19760,6 +25910,7 @@ class tree_folding {
 
   const std::vector<tree_row>& tree_;
   tree_order order_;
+  std::size_t least_calls_;
   std::vector<std::vector<std::uint32_t>> children_;  // in the order of the tree
   std::vector<std::uint64_t> shapes_;
   std::vector<std::pair<row_set, std::uint32_t>> todo_;
@@ -19770,12 +25921,14 @@ class tree_folding {
 /// The call tree with siblings folded that differ in a number only and whose branches have the same
 /// shape: regions of the same names up to numbers, over the same operators with the same parameters
 /// up to numbers. Where names differ in several numbers, the last one is folded. A parent comes
-/// before its children. By tree_order::run the tree must have that order.
+/// before its children. By tree_order::run the tree must have that order. `least_calls`: operators
+/// of which at least so many differ in one number of their parameters are folded too; 0: none is.
 ///     for (const kprof::folded_row& f : kprof::fold_siblings(kprof::call_tree(run)))
 ///       use(f.row.name, f.siblings, f.least_ns, f.most_ns);
 inline std::vector<folded_row> fold_siblings(const std::vector<tree_row>& tree,
-                                             tree_order order = tree_order::time) {
-  return detail::tree_folding(tree, order).finish();
+                                             tree_order order = tree_order::time,
+                                             std::size_t least_calls = 0) {
+  return detail::tree_folding(tree, order, least_calls).finish();
 }
 
 KPROF_DETAIL_END
@@ -19826,18 +25979,19 @@ struct chosen_tree {
   std::vector<bool> shown, last;   // last: no sibling below it is shown
   hidden_rows filtered, cut, all;  // all: rows of the tree, those that are cut too
   tree_work flops, bytes, roof;
-  bool any_open = false, any_folded = false;  // of those that are shown
+  bool any_open = false, any_folded = false, any_off_cpu = false;  // of those that are shown
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan) {
     const tree_order order = plan.options.order;
     std::vector<tree_row> found = kprof::call_tree(p, plan.by.has(group_key::thread), order);
     if (plan.filter.active()) keep_matching(found, plan.filter);
-    if (plan.options.top > 0) rows = fold_siblings(found, order);
+    if (plan.options.top > 0) fold(found, plan);
     else
       for (tree_row& row : found) {
         const double ns = row.total_ns, device_ns = row.device_total_ns;
         const std::uint32_t node = row.node;
         rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns, {node}});
+        shown.push_back(true);
       }
     for (const folded_row& f : rows) {
       all.add(f.row);
@@ -19846,9 +26000,7 @@ struct chosen_tree {
       bytes.add(f.row, f.row.bytes, f.row.bytes_per_s, plan.device);
       roof.add(f.row, f.row.roof, f.row.roof, plan.device);
     }
-    shown.assign(rows.size(), true);
     last.assign(rows.size(), false);
-    if (plan.options.top > 0) keep_largest(plan.options.top);
     bool top_seen = false;
     std::vector<bool> child_seen(rows.size(), false);
     for (std::size_t i = rows.size(); i-- > 0;) {
@@ -19856,6 +26008,8 @@ struct chosen_tree {
       const tree_row& row = rows[i].row;
       any_open = any_open || row.open > 0;
       any_folded = any_folded || rows[i].siblings > 1;
+      any_off_cpu =
+          any_off_cpu || was_off_cpu({{}, row.total_ns, row.measured_ns, row.off_cpu_ns}, plan);
       if (row.parent == scope_node::none) last[i] = !top_seen, top_seen = true;
       else last[i] = !child_seen[row.parent], child_seen[row.parent] = true;
     }
@@ -19885,7 +26039,21 @@ struct chosen_tree {
     found = std::move(left);
   }
 
+  /// Folds regions, and operators too where too much would be left to the line that says "more".
+  [[gnu::cold]] void fold(const std::vector<tree_row>& found, const text_plan& plan) {
+    // Calls of a few sizes stay apart, those of a cache that grows from call to call do not.
+    constexpr std::size_t many = 8;
+    for (const std::size_t least_calls : {std::size_t{0}, many}) {
+      rows = fold_siblings(found, plan.options.order, least_calls);
+      cut = {};
+      keep_largest(plan.options.top);
+      const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
+      if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
+    }
+  }
+
   void keep_largest(std::size_t top) {
+    shown.assign(rows.size(), true);
     // A parent is no smaller than its children and comes before them.
     std::size_t kept = 0;
     for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
@@ -20005,9 +26173,11 @@ class tree_labels {
     }
     const bool is_blank = row.name.find_first_not_of(' ') == std::string::npos;
     const std::string name = is_blank ? "(no name)" : row.name;
+    const std::string times =
+        folded.siblings > 1 ? " \u00D7" + format_count(folded.siblings) : std::string{};
     if (row.kind != scope_kind::op) {
       out.parts.push_back({0, name});
-      if (folded.siblings > 1) out.tail = " \u00D7" + format_count(folded.siblings);
+      out.tail = times;
       return out;
     }
     if (row.merged) out.parts.push_back({0, "not kept"});
@@ -20016,7 +26186,7 @@ class tree_labels {
       out.parts.insert(out.parts.begin(),
                        {row_describer::invalid_place, out.parts.empty() ? "invalid" : "invalid:"});
     out.lead = name + '(';
-    out.tail = ")";
+    out.tail = ")" + times;
     return out;
   }
 
@@ -20054,7 +26224,7 @@ inline constexpr tree_column tree_columns[] = {
     {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time},   {"share", 3, 10, look::share},
     {"each", 6, 6, look::time},       {"self", 5, 8, look::time},    {"mean", 8, 11, look::time},
     {"roof", 4, 4, look::ratio},      {"GFLOP/s", 4, 4, look::rate}, {"GB/s", 7, 7, look::rate},
-    {"FLOPs", 9, 9, look::si},
+    {"FLOPs", 9, 9, look::si},        {"cpu", 10, 0, look::share},
 };
 
 /// "44.1 … 53.0 ms": the least and the most that one of the folded rows took.
@@ -20068,7 +26238,7 @@ inline constexpr tree_column tree_columns[] = {
 /// FLOPs, bytes and their rates; empty where no operator is below.
 [[gnu::cold]] inline std::string work_cell(const figure& f, look as, bool tera, const page& out) {
   if (f.why == absence::no_operator) return {};
-  return f.known() ? number_cell(as, tera ? f.value * 1e-3 : f.value, out) : "n/a";
+  return figure_cell({tera ? f.value * 1e-3 : f.value, f.why, f.at_most}, as, out);
 }
 
 /// The number of work that a column shows.
@@ -20095,6 +26265,8 @@ inline constexpr tree_column tree_columns[] = {
     return thread || folded.rows == 0 ? ""
            : row.timed_calls == 0     ? "n/a"
                                   : out.time(row.calls_ns / static_cast<double>(row.timed_calls));
+  if (header == "cpu")
+    return thread || folded.rows == 0 ? "" : row.cpu.known() ? format_share(row.cpu.value) : "n/a";
   if (header == "roof") return work_cell(row.roof, look::share, tera, out);
   return work_cell(work_of(header, row), c.as, tera, out);
 }
@@ -20112,7 +26284,7 @@ inline constexpr tree_column tree_columns[] = {
   if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   if (tree.any_folded)
     title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
-             ": so many regions that differ in a number, as one row";
+             ": so many that differ in a number, as one row";
   return title;
 }
 
@@ -20174,6 +26346,7 @@ class tree_grid {
     if (rank == 0) return;
     const std::string_view name = c.header;
     if ((name == "open" && !tree_.any_open) || (name == "each" && !tree_.any_folded)) return;
+    if (name == "cpu" && !tree_.any_off_cpu) return;
     const bool work = c.as == look::rate || c.as == look::si || c.as == look::ratio;
     double most = 0;
     for (std::size_t i = 0; i < tree_.rows.size(); ++i) {
@@ -20234,23 +26407,27 @@ class tree_grid {
   std::vector<unsigned> ranks_;  // by column
 };
 
-/// A line for each reason for which rates of operators are not known, where no table of operators
-/// says it.
-[[gnu::cold]] inline void print_tree_absences(page& out, const chosen_tree& tree) {
+/// A line for each reason for which CPU times are not known or, where no table of operators says
+/// it, rates of operators.
+[[gnu::cold]] inline void print_tree_absences(page& out, const chosen_tree& tree,
+                                              const text_plan& plan) {
   std::vector<const tree_row*> rows;
   std::vector<std::string> of_rows;
   for (std::size_t i = 0; i < tree.rows.size(); ++i)
-    if (tree.shown[i] && tree.rows[i].row.kind == scope_kind::op) {
+    if (tree.shown[i] && tree.rows[i].row.kind != scope_kind::root) {
       rows.push_back(&tree.rows[i].row);
       of_rows.push_back(tree.rows[i].row.name);
     }
   const concerned_names names(std::move(of_rows));
   for (unsigned why = 1; why < static_cast<unsigned>(absence::no_operator); ++why)
-    names.print(out, "n/a, " + std::string{explain(static_cast<absence>(why))} + ": ",
-                [&](std::size_t i) {
-                  return static_cast<unsigned>(rows[i]->flops_per_s.why) == why ||
-                         static_cast<unsigned>(rows[i]->bytes_per_s.why) == why;
-                });
+    names.print(
+        out, "n/a, " + std::string{explain(static_cast<absence>(why))} + ": ", [&](std::size_t i) {
+          const tree_row& row = *rows[i];
+          const auto is_why = [&](const figure& f) { return static_cast<unsigned>(f.why) == why; };
+          return (tree.any_off_cpu && !plan.device && is_why(row.cpu)) ||
+                 (!plan.options.table && row.kind == scope_kind::op &&
+                  (is_why(row.flops_per_s) || is_why(row.bytes_per_s)));
+        });
 }
 
 /// Numbers of the rows that `hidden` counts: their own times, in which nothing counts twice.
@@ -20301,7 +26478,7 @@ class tree_grid {
   } else {
     tree_grid(out, p, plan, tree, tree_sums(out, plan, tree)).print(out);
   }
-  if (!plan.options.table) print_tree_absences(out, tree);
+  print_tree_absences(out, tree, plan);
   print_outside_scopes(out, p, plan);
 }
 
@@ -20332,7 +26509,8 @@ namespace detail {
   if (running_ns > 0)
     text += " at " + format_si(amount.value / (running_ns * 1e-9), (unit + "/s").c_str());
   if (all.verdict.roof.known() && all.verdict.bound != bound_by::impossible)
-    text += ", " + format_share(all.verdict.roof.value) + " of the roof";
+    text += (all.verdict.roof.at_most ? ", at most " : ", ") +
+            format_share(all.verdict.roof.value) + " of the roof";
   return text;
 }
 
@@ -20367,9 +26545,11 @@ inline bool has_scopes(const profile& p) noexcept {
   print_header(page, p);
   print_devices(page, p);
   print_roofs(page, p);
+  if (plan.other) print_projected_on(page, p, *plan.other);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);
-  print_advice(page, p, plan);
+  const time_summary times = time_summary_of(p);
+  print_advice(page, p, plan, times);
   if (!has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
@@ -20379,12 +26559,16 @@ inline bool has_scopes(const profile& p) noexcept {
     if (options.roofline) print_roofline(page, p, plan);
     if (plan.tree) print_tree(page, p, plan);
   }
+  print_steps(page, p);
   if (plan.kernels) print_kernels(page, p, plan);
   if (plan.copies) print_copies(page, p, plan);
+  print_device_times(page, p, times);
+  if (options.api) print_calls(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
     if (plan.device && plan.kernels) print_kernel_legend(page);
     if (plan.device && plan.copies) print_copy_legend(page);
+    if (options.api) print_call_legend(page);
   }
   print_footer(page, p, plan);
   out = page.take();
@@ -20404,6 +26588,7 @@ KPROF_DETAIL_END
 #endif  // <kprof/report/text/write_text.hpp>
 
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -20419,6 +26604,13 @@ namespace detail {
   for (const std::string& name : value.words())
     if (status s = check_column(name); !s) return s;
   return {};
+}
+
+/// A file may still change: the report reads it, and says what is wrong in it.
+[[gnu::cold]] inline status check_machine_option(const option_value& value) {
+  other_machine machine;
+  std::vector<std::string> complaints;
+  return value.text.empty() ? status{} : read_machine(value.text, machine, complaints);
 }
 
 [[gnu::cold]] inline status check_advice_option(const option_value& value) {
@@ -20468,12 +26660,20 @@ inline constexpr option report_option_table[] = {
      .store = &store_member<&report_options::columns>},
     {.name = "advice",
      .kind = option_kind::list,
-     .form = "on|off|all|-ID",
+     .form = "on|off|all|prove|-ID",
      .fallback = "on",
      .meaning = "show what to do first: the five pieces of advice that save most, none, or all "
-                "that there are; `-G9+-H1` switches rules off",
+                "that there are; `-G9+-H1` switches rules off; `prove` measures what advice gains",
      .validate = &check_advice_option,
      .store = &store_member<&report_options::advice>},
+    {.name = "machine",
+     .form = "GPU|FILE",
+     .meaning =
+         "project the rows on another machine: what each would take at the same share of the "
+         "roof. A GPU by its common name, such as `H100`, or a file of "
+         "[ceilings](ceilings.md#by-hand)",
+     .validate = &check_machine_option,
+     .store = &store_member<&report_options::machine>},
     {.name = "table",
      .kind = option_kind::flag,
      .fallback = "on",
@@ -20513,6 +26713,11 @@ inline constexpr option report_option_table[] = {
      .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
                 "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
+    {.name = "api",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "show the calls of CUDA's libraries by function: how many, for how long, and where",
+     .store = &store_member<&report_options::api>},
     {.name = "roofline",
      .kind = option_kind::flag,
      .fallback = "off",
@@ -20732,6 +26937,7 @@ inline bool needs_no_value(const option& of) {
 /// "width=COLUMNS", as lists of valid options show it.
 [[gnu::cold]] inline std::string usage(const option& of) {
   if (of.kind == option_kind::mark) return of.name;
+  if (of.form[0] == '(') return std::string{of.name} + of.form;
   return std::string{of.name} + '=' + (of.kind == option_kind::flag ? "on|off" : of.form);
 }
 
@@ -21012,12 +27218,20 @@ KPROF_DETAIL_END
 //                          MiB at least (default 64MiB)
 //   cupti=auto|on|off      attribute the GPU's work to operators: where the program is found to use
 //                          CUDA, always, or never (default auto)
+//   device_timeline=on|off note when devices worked, and which functions of CUDA's libraries took
+//                          how long (default on)
 //   clock=auto|system      time with the CPU's counter where it is reliable, or always with
 //                          clock_gettime (default auto)
 //   ceilings=auto|cache|measure|off|FILE
 //                          what the processors reach: as measured earlier, or measured once by the
 //                          first report; as measured earlier only; measured anew; not known; as a
 //                          file says (default auto)
+//   step=REGION            regions of this name are the steps of the program; else what it says
+//                          with kprof::step()
+//   schedule(skip=N,wait=N,warmup=N,active=N,repeat=N)
+//                          record some of the steps that kprof::step() begins: pass over skip of
+//                          them, then, in each of repeat cycles (0: until the end), rest for wait,
+//                          record and forget warmup, and record active
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
 //
@@ -21048,6 +27262,16 @@ namespace detail {
 inline status validate_ceilings(const option_value& value) {
   if (!value.text.empty()) return {};
   return {"ceilings= says nothing; valid: auto, cache, measure, off, or the path of a file"};
+}
+
+inline status validate_step(const option_value& value) {
+  if (!value.text.empty()) return {};
+  return {
+      "step= names no region; write the name of a region that is one step, as in "
+      "step=iteration"};
+}
+inline status validate_schedule(const option_value& value) {
+  return step_schedule::parse(value.text).error;
 }
 
 inline constexpr option settings_table[] = {
@@ -21081,6 +27305,11 @@ inline constexpr option settings_table[] = {
      .meaning = "attribute the GPU's work to operators: where the program is found to use CUDA, "
                 "always, or never",
      .store = &store_member<&settings::cupti>},
+    {.name = "device_timeline",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "note when devices worked, and which functions of CUDA's libraries took how long",
+     .store = &store_member<&settings::device_timeline>},
     {.name = "clock",
      .kind = option_kind::choice,
      .form = "auto|system",
@@ -21095,6 +27324,21 @@ inline constexpr option settings_table[] = {
                 "report; as measured earlier only; measured anew; not known; as a file says",
      .validate = &validate_ceilings,
      .store = &store_member<&settings::ceilings>},
+    {.name = "step",
+     .kind = option_kind::text,
+     .form = "REGION",
+     .meaning = "regions of this name are the steps of the program; else what it says with "
+                "kprof::step()",
+     .validate = &validate_step,
+     .store = &store_member<&settings::step>},
+    {.name = "schedule",
+     .kind = option_kind::text,
+     .form = "(skip=N,wait=N,warmup=N,active=N,repeat=N)",
+     .meaning = "record some of the steps that kprof::step() begins: pass over `skip` of them, "
+                "then, in each of `repeat` cycles (0: until the end), rest for `wait`, record and "
+                "forget `warmup`, and record `active`",
+     .validate = &validate_schedule,
+     .store = &store_member<&settings::schedule>},
     {.name = "signals",
      .kind = option_kind::flag,
      .fallback = "on",
@@ -21242,11 +27486,13 @@ class KPROF_DETAIL_LOCAL settings_parser {
   [[gnu::cold]] std::string read_setting() {
     const std::string_view rest = in_.rest();
     pair p = read_pair();
+    const option* const of = find_setting(p);
+    if (of != nullptr && of->form[0] == '(') return read_group(*of, p);
     if (!p.has_value && in_.take('(')) return read_output(p.name);
     if (!in_.stands_at(",")) return p.written;
     if (p.written.empty()) complain("a setting is missing before \"" + printable(rest, 20) + '"');
     else if (find_output(p.name) != nullptr) switch_output(p);
-    else if (const option* of = find_setting(p)) set(*of, p);
+    else if (of != nullptr) set(*of, p);
     else complain_of_setting(p.written);
     return p.written;
   }
@@ -21260,6 +27506,20 @@ class KPROF_DETAIL_LOCAL settings_parser {
     option_reading reading = read_option(of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));
     if (reading.valid) of.store(&out_.value, reading.value);
+  }
+  /// A setting whose options stand in parentheses.
+  [[gnu::cold]] std::string read_group(const option& of, pair& p) {
+    if (p.has_value || !in_.take('(')) {
+      complain(shown(p.written) + " lacks its options; write " + usage(of));
+      in_.skip_to(",");
+      return p.name;
+    }
+    const std::string_view inside = in_.rest();
+    in_.skip_to(")");
+    p.value = inside.substr(0, inside.size() - in_.rest().size());
+    if (!in_.take(')')) complain(shown(p.name) + "( has no closing ')'");
+    set(of, p);
+    return p.name + "(...)";
   }
   [[gnu::cold]] void complain_of_setting(const std::string& written) {
     complain("unknown setting '" + shown(written) + "'; valid: " + settings_list() + "; " +
@@ -21517,259 +27777,28 @@ KPROF_DETAIL_END
 // each activity to the totals of the launching thread. It knows no collector in particular. Its
 // memory is bounded; an activity that never finds its launch is counted and listed by name.
 
-// <kprof/attribute/device_rows.hpp>
-#ifndef KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
-#define KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
+// <kprof/attribute/device_history.hpp>
+#ifndef KPROF_ATTRIBUTE_DEVICE_HISTORY_HPP
+#define KPROF_ATTRIBUTE_DEVICE_HISTORY_HPP
 
-// From an activity to the row of the totals that counts it, and to what the row adds up. Pure.
+// What happened when: the latest items of the devices' work, and the latest calls that block,
+// record events or make streams wait. Bounded; the oldest go first, and are counted.
+// history_writer.hpp makes the profile's device_timeline of it. Guarded by attribution's lock.
 
-// <kprof/collect/activity.hpp>
-#ifndef KPROF_COLLECT_ACTIVITY_HPP
-#define KPROF_COLLECT_ACTIVITY_HPP
+// <kprof/attribute/item_ring.hpp>
+#ifndef KPROF_ATTRIBUTE_ITEM_RING_HPP
+#define KPROF_ATTRIBUTE_ITEM_RING_HPP
 
-// What passes between a collector and the session: plain records of device work, and the functions
-// that a collector calls to report it. Nothing outside collect/ knows CUPTI; another source of
-// records is another collector.
+// When each kernel, copy and memset ran and when the call that launched it did: the latest of them,
+// in 48 bytes each. Filled by attribution, one store behind the other, on the thread that reads
+// records.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
+// <kprof/attribute/launch_table.hpp>
+#ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
+#define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
 
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
-
-/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
-struct activity {
-  activity_kind kind = activity_kind::odd;
-  std::uint8_t direction = 0;  // of a copy: a copy_direction
-  std::uint8_t from = 0;       // of a copy: a memory_place
-  std::uint8_t to = 0;         // of a copy or a set: a memory_place
-  std::uint32_t device = 0;
-  std::uint32_t stream = 0;
-  // of the call that launched it; all activities of a graph have the id of the graph's launch
-  std::uint32_t correlation = 0;
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;         // before start, or 0: there is no timing
-  std::uint64_t graph_node = 0;  // of the executable graph; 0: launched by itself
-  std::uint64_t bytes = 0;       // copied or set
-  const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
-  std::uint32_t grid[3] = {};
-  std::uint32_t block[3] = {};
-  std::uint32_t static_shared = 0;   // bytes a block
-  std::uint32_t dynamic_shared = 0;  // bytes a block
-  std::uint32_t registers = 0;       // a thread
-
-  bool timed() const noexcept { return start != 0 && end >= start; }
-};
-
-/// A device as its driver describes it.
-struct device_description {
-  std::uint32_t id = 0;
-  std::uint32_t compute_major = 0;
-  std::uint32_t compute_minor = 0;
-  std::uint32_t multiprocessors = 0;
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t memory_bytes_per_s = 0;
-  std::uint64_t clock_hz = 0;
-  std::uint64_t l2_bytes = 0;
-  const char* name = nullptr;
-};
-
-/// What a call launches.
-enum class launch_kind : std::uint8_t { kernel, transfer, graph };
-
-/// What a collector could not pass on.
-enum class loss : std::uint8_t {
-  records,          // dropped
-  cut_buffers,      // of records, each from the middle on
-  foreign_buffers,  // of records, which another client of the same source asked for
-  launch_ids,       // of launches with very many
-};
-
-/// What a collector calls. The first group is called on the program's own threads, from within its
-/// CUDA calls; the second on the thread that reads records, one thread at a time.
-struct device_listener {
-  std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
-  /// A call that launches work and began at `when` has succeeded. It may have several correlation
-  /// ids: its own and those of the calls that it made.
-  void (*launched)(const std::uint32_t* correlations, std::uint32_t count, std::uint64_t when,
-                   launch_kind what) noexcept;
-  // in a graph that is being built or captured
-  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
-  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
-  /// A node of an executable graph runs what `original` does, from the next launch on.
-  void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
-  void (*graph_node_destroyed)(std::uint64_t node) noexcept;
-  void (*context_made)() noexcept;  // the program begins to use a device
-
-  void (*begin_reading)() noexcept;
-  void (*read)(const activity* some, std::size_t count) noexcept;
-  void (*describe)(const device_description& device) noexcept;
-  void (*lost)(loss what, std::uint64_t how_many) noexcept;
-  void (*end_reading)() noexcept;
-};
-
-/// A source of activities. The caller lets no two of these functions run at once, but for
-/// version(), notes() and memory().
-struct collector_api {
-  /// Begins to collect, with `memory` bytes for records that have not been read. A failure is
-  /// final.
-  status (*start)(const device_listener& listener, std::size_t memory);
-  /// Reads the records of all work launched so far, waiting for the devices. False where it could
-  /// not wait, so that some may be missing.
-  bool (*flush)();
-  bool (*stop)();              // the same, and ends collecting
-  bool (*end)();               // as stop, and for good: the program ends
-  void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
-  std::string (*version)();
-  std::vector<std::string> (*notes)();  // what a report should say of the collector, a line each
-  std::size_t (*memory)() noexcept;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/activity.hpp>
-
-// <kprof/record/device_totals.hpp>
-#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
-#define KPROF_RECORD_DEVICE_TOTALS_HPP
-
-// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or
-// kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
-// run of any length. Guarded by its thread_log's lock.
-
-// <kprof/record/call_tree.hpp>
-#ifndef KPROF_RECORD_CALL_TREE_HPP
-#define KPROF_RECORD_CALL_TREE_HPP
-
-// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with
-// counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
-// into it costs a comparison or two a scope. Guarded by its thread_log's lock.
-
-// <kprof/record/folded.hpp>
-#ifndef KPROF_RECORD_FOLDED_HPP
-#define KPROF_RECORD_FOLDED_HPP
-
-// What folding a log yields beside the call tree: the scopes that are open, launches, counts.
-
-// <kprof/record/cpu_totals.hpp>
-#ifndef KPROF_RECORD_CPU_TOTALS_HPP
-#define KPROF_RECORD_CPU_TOTALS_HPP
-
-// How long the calls of one thread were off the CPU, from what the thread noted of its CPU time now
-// and then. Guarded by the lock of the thread's log. It takes 16 bytes a node of the call tree.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What a thread had noted last at some moment.
-struct cpu_reading {
-  std::uint64_t ticks = 0;     // when; 0: nothing yet
-  std::int64_t off_ticks = 0;  // how long the thread had been off the CPU since its first reading
-};
-
-/// Of the calls of one node, in ticks.
-struct cpu_sums {
-  std::uint64_t measured = 0;  // durations of the calls whose CPU time is known
-  std::uint64_t off = 0;       // of that, the time off the CPU: at least
-};
-
-class cpu_totals {
- public:
-  const cpu_reading& latest() const noexcept { return latest_; }
-
-  /// Adds a reading: the thread's CPU time in ns, and when that was in ticks.
-  void read(std::uint64_t ticks, std::uint64_t cpu_ns, double ticks_per_ns) noexcept {
-    if (ticks <= latest_.ticks) return;  // a guard in a signal's handler has come between
-    if (latest_.ticks != 0 && cpu_ns >= cpu_ns_) {
-      const double on = static_cast<double>(cpu_ns - cpu_ns_) * ticks_per_ns;
-      const std::uint64_t passed = ticks - latest_.ticks;
-      latest_.off_ticks += static_cast<std::int64_t>(passed) - static_cast<std::int64_t>(on);
-      span_ += passed;
-    }
-    latest_.ticks = ticks;
-    cpu_ns_ = cpu_ns;
-    ++readings_;
-  }
-
-  /// A call of `node` has ended. `before`: what had been noted when it began. How much of the time
-  /// from then to its begin, and from the latest reading to its end, was spent on the CPU, is not
-  /// known: it counts as time on the CPU, and where it is more than an eighth of the call, the
-  /// call's CPU time is not known. There is room for the node.
-  void add_call(std::uint32_t node, const cpu_reading& before, std::uint64_t begin,
-                std::uint64_t ticks) noexcept {
-    if (latest_.ticks <= begin) return;
-    const std::uint64_t unknown_before = begin > before.ticks ? begin - before.ticks : 0,
-                        end = begin + ticks,
-                        unknown_after = end > latest_.ticks ? end - latest_.ticks : 0;
-    if (unknown_before > ticks / 8 || unknown_after > ticks / 8 ||
-        unknown_before + unknown_after > ticks / 8)
-      return;
-    const std::int64_t off =
-        latest_.off_ticks - before.off_ticks - static_cast<std::int64_t>(unknown_before);
-    cpu_sums& sums = by_node_[node];
-    sums.measured += ticks;
-    if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
-  }
-
-  cpu_sums of(std::uint32_t node) const noexcept {
-    return node < by_node_.size() ? by_node_[node] : cpu_sums{};
-  }
-  /// Of the whole thread, from its first reading to its latest.
-  cpu_sums of_thread() const noexcept {
-    const std::int64_t off = latest_.off_ticks + others_off_;
-    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0};
-  }
-  std::uint64_t readings() const noexcept { return readings_; }
-
-  /// Makes room for so many nodes of the call tree.
-  void widen_to(std::size_t nodes) {
-    if (nodes > by_node_.size()) by_node_.resize(nodes);
-  }
-  void make_room_for(std::uint32_t node) { widen_to(node + std::size_t{1}); }
-  /// Adds another thread's, whose nodes are here as `node_here` says. There is room for all of
-  /// these.
-  void merge(const cpu_totals& other, const std::vector<std::uint32_t>& node_here) noexcept {
-    const std::size_t nodes = std::min(other.by_node_.size(), node_here.size());
-    for (std::size_t i = 0; i < nodes; ++i) {
-      by_node_[node_here[i]].measured += other.by_node_[i].measured;
-      by_node_[node_here[i]].off += other.by_node_[i].off;
-    }
-    span_ += other.span_;
-    others_off_ += other.latest_.off_ticks + other.others_off_;
-    readings_ += other.readings_;
-  }
-  /// Forgets everything, readings too, and keeps the memory: in the child of a fork the thread's
-  /// CPU time begins anew, and a log may go to another thread.
-  void clear() noexcept {
-    std::fill(by_node_.begin(), by_node_.end(), cpu_sums{});
-    latest_ = {};
-    cpu_ns_ = span_ = readings_ = 0;
-    others_off_ = 0;
-  }
-
- private:
-  cpu_reading latest_;
-  std::uint64_t cpu_ns_ = 0;  // of the latest reading
-  std::uint64_t span_ = 0;    // ticks between the readings
-  std::uint64_t readings_ = 0;
-  std::int64_t others_off_ = 0;  // ticks, of threads that were merged
-  std::vector<cpu_sums> by_node_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/cpu_totals.hpp>
+// The launches whose records may still come, by correlation id. The table is bounded: it forgets
+// the oldest launches first, and those whose record has come before those that wait for theirs.
 
 // <kprof/record/log_words.hpp>
 #ifndef KPROF_RECORD_LOG_WORDS_HPP
@@ -21908,18 +27937,42 @@ enum class record_kind : std::uint8_t {
   folded,  // a begin that is in the totals; subject: node of the call tree
   end_to,  // subject: depth; that scope and all inside it ended
   adopt,   // subject: path; what follows belongs under it
-  // subject: correlation id of work launched on a device, under the innermost scope; payload: its
-  // other ids
+  // subject: correlation id of work launched on a device, under the innermost scope; payload: a
+  // call_word, its other ids
   kernel_launch,
   transfer_launch,  // of a copy or a memset, which does nothing where there are no bytes
   graph_launch,
   ignored_launch,  // of any of them, while nothing was being recorded
-  cpu_time,        // payload: how long the thread had run on a CPU, in ns
+  // payload: how long the thread had run on a CPU, in ns, and in the highest bit whether it met
+  // denormal numbers since the record of this kind before
+  cpu_time,
+  // The thread's running step ended. Subject: the number of the step that begins, or step_number.
+  step,
+  host_call,  // of a device's library, which launched nothing; otherwise as a launch
+};
+
+/// Instead of a step's number.
+enum step_number : std::uint32_t {
+  no_step = 0xFFFFFFFE,    // none begins
+  next_step = 0xFFFFFFFF,  // one more than the last
 };
 
 inline constexpr std::uint32_t record_header = 16;
 inline constexpr std::uint32_t max_launch_ids = 32;
 inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+/// Which function a call was of, 0 where that is not known, and how many ticks it took: a day at
+/// the most.
+constexpr std::uint64_t call_word(std::uint16_t function, std::uint64_t took) noexcept {
+  constexpr std::uint64_t most = (std::uint64_t{1} << 48U) - 1;
+  return std::uint64_t{function} << 48U | (took < most ? took : most);
+}
+constexpr std::uint16_t function_of(std::uint64_t call) noexcept {
+  return static_cast<std::uint16_t>(call >> 48U);
+}
+constexpr std::uint64_t ticks_of(std::uint64_t call) noexcept {
+  return call & ((std::uint64_t{1} << 48U) - 1);
+}
 
 /// The first word of a record.
 constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject,
@@ -21979,6 +28032,694 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A number in 31 bits: from 2^31 on its lowest 12 bits are lost, and it is 2^43 at the most.
+constexpr std::uint32_t pack_coarsely(std::uint64_t number) noexcept {
+  constexpr std::uint32_t coarse = std::uint32_t{1} << 31U;
+  if (number < coarse) [[likely]]
+    return static_cast<std::uint32_t>(number);
+  const std::uint64_t units = number >> 12U;
+  return coarse | static_cast<std::uint32_t>(units < coarse - 1 ? units : coarse - 2);
+}
+constexpr std::uint64_t unpack_coarsely(std::uint32_t packed) noexcept {
+  constexpr std::uint32_t coarse = std::uint32_t{1} << 31U;
+  return packed < coarse ? packed : std::uint64_t{packed - coarse} << 12U;
+}
+
+/// A launch as threads noted it, under one of its correlation ids.
+struct known_launch {
+  std::uint32_t correlation = 0;
+  std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
+  std::uint32_t thread = 0;  // number of its log
+  std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
+  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  std::uint32_t packed_took = unknown_took;  // how long it took, in ns, by pack_coarsely()
+  // this is another id of the launch that stands so many places before; 0: it is a launch's first
+  std::uint8_t alias_by = 0;
+  record_kind kind = record_kind::kernel_launch;
+  bool seen : 1 = false;           // a record of it has come
+  bool may_have_more : 1 = false;  // it launched a graph: more records may come
+  std::uint8_t spared = 0;         // how often it was kept for that although it was the oldest
+
+  static constexpr std::uint32_t unknown_took = ~std::uint32_t{0};
+};
+static_assert(sizeof(known_launch) == 32);
+
+class launch_table {
+ public:
+  /// Remembers `some` launches, and up to `most` while so many wait for their records.
+  void set_limit(std::size_t some, std::size_t most) {
+    std::size_t size = 1024;
+    while (size < some) size *= 2;
+    most_ = std::max(most, size);
+    if (size <= ring_.size()) return;
+    std::vector<known_launch> ring(size);
+    std::vector<std::uint32_t> buckets(size, 0);
+    clear();
+    ring_.swap(ring);
+    buckets_.swap(buckets);
+  }
+  void clear() noexcept {
+    first_ = end_ = 0;
+    for (std::uint32_t& b : buckets_) b = 0;
+  }
+
+  /// Gives all launches so far this path: their records are still recognised when they come.
+  void ignore_all(std::uint32_t ignored_path) noexcept {
+    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
+  }
+
+  /// The other ids of a launch are added right after it. 0 is no id.
+  void add(const known_launch& launch) {
+    if (ring_.empty() || launch.correlation == 0) return;
+    // Not between the ids of one launch, which go by their distance.
+    if (launch.alias_by == 0) {
+      if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+      while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    }
+    if (end_ - first_ == ring_.size()) {
+      const bool may_grow = 2 * ring_.size() <= most_;
+      if (!may_grow || !attempt([this] { grow(); })) forget_oldest();
+    }
+    append(launch);
+  }
+
+  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
+  known_launch* find(std::uint32_t correlation) noexcept {
+    if (ring_.empty() || correlation == 0) return nullptr;
+    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
+      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
+    return nullptr;
+  }
+  /// The launch of which `l` is another id, or itself.
+  known_launch& primary(known_launch& l) noexcept {
+    const auto position = static_cast<std::size_t>(&l - ring_.data());
+    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
+    // the launch's first id may have been forgotten, and its place used again
+    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
+  }
+
+  std::size_t bytes() const noexcept {
+    return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t));
+  }
+
+ private:
+  /// Whether no more records are expected. Another id of a launch becomes the oldest entry only
+  /// once the launch itself has been forgotten.
+  static bool is_done(const known_launch& l) noexcept {
+    return l.alias_by != 0 || (l.seen && !is_spared(l));
+  }
+  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
+  /// Makes the oldest launch, with its other ids, the newest.
+  void bring_forward() noexcept {
+    do {
+      known_launch oldest = at(first_);
+      ++oldest.spared;
+      forget_oldest();
+      append(oldest);
+    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
+  }
+  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
+  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
+    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
+  }
+  void append(const known_launch& launch) noexcept {
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+  void grow() {
+    std::vector<known_launch> ring(2 * ring_.size());
+    std::vector<std::uint32_t> buckets(ring.size(), 0);
+    ring_.swap(ring);
+    buckets_.swap(buckets);
+    const std::uint64_t first = std::exchange(first_, 0), end = std::exchange(end_, 0);
+    for (std::uint64_t i = first; i != end; ++i) append(ring[i & (ring.size() - 1)]);
+  }
+  void forget_oldest() noexcept {
+    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
+    std::uint32_t* link = &bucket_of(at(first_).correlation);
+    while (*link != place) link = &ring_[*link - 1].older;
+    *link = 0;  // it is the oldest, so the last of its bucket
+    ++first_;
+  }
+
+  std::vector<known_launch> ring_;      // a power of two
+  std::vector<std::uint32_t> buckets_;  // the newest of each, plus 1
+  std::uint64_t first_ = 0, end_ = 0;
+  std::size_t most_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/launch_table.hpp>
+
+// <kprof/collect/activity.hpp>
+#ifndef KPROF_COLLECT_ACTIVITY_HPP
+#define KPROF_COLLECT_ACTIVITY_HPP
+
+// What passes between a collector and the session: plain records of device work, and the functions
+// that a collector calls to report it. Nothing outside collect/ knows CUPTI; another source of
+// records is another collector.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class activity_kind : std::uint8_t {
+  kernel,
+  copy,
+  set,
+  synchronization,
+  event_record,
+  overhead,
+  odd
+};
+
+/// One thing a device did, or a host call that has to do with waiting for it. Times are
+/// CLOCK_REALTIME nanoseconds.
+struct activity {
+  activity_kind kind = activity_kind::odd;
+  // of a copy: a copy_direction; of a synchronization: a waiting
+  std::uint8_t direction = 0;
+  std::uint8_t from = 0;  // of a copy: a memory_place
+  std::uint8_t to = 0;    // of a copy or a set: a memory_place
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;   // of a synchronization: of_no_stream where it is about none
+  std::uint32_t context = 0;  // the collector's number; 0: not known
+  std::uint32_t event = 0;    // of a synchronization or an event_record: the event's number
+  // of the call that launched it; all activities of a graph have the id of the graph's launch
+  std::uint32_t correlation = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;         // before start, or 0: there is no timing
+  std::uint64_t graph_node = 0;  // of the executable graph; 0: launched by itself
+  std::uint64_t bytes = 0;       // copied or set
+  const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;   // bytes a block
+  std::uint32_t dynamic_shared = 0;  // bytes a block
+  std::uint32_t registers = 0;       // a thread
+
+  static constexpr std::uint32_t of_no_stream = ~std::uint32_t{0};
+
+  bool timed() const noexcept { return start != 0 && end >= start; }
+};
+
+/// What a synchronization waits for.
+enum class waiting : std::uint8_t { unknown, event, stream_for_event, stream, context };
+
+/// A device as its driver describes it.
+struct device_description {
+  std::uint32_t id = 0;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_per_s = 0;
+  std::uint64_t clock_hz = 0;
+  std::uint64_t l2_bytes = 0;
+  const char* name = nullptr;
+};
+
+/// A function of the device's library that programs call.
+struct function_description {
+  std::string_view name;   // without a version
+  std::uint8_t kind = 0;   // a call_kind
+  std::uint8_t waits = 0;  // an awaited
+  bool blocks = false;     // it may return only once something else has happened
+};
+
+/// What a call launches.
+enum class launch_kind : std::uint8_t { kernel, transfer, graph };
+
+/// A call of the device's library that has ended. It may have several correlation ids: its own and
+/// those of the calls that it made.
+struct observed_call {
+  // set in `function` where calls of it block
+  static constexpr std::uint16_t blocks = 0x8000;
+
+  const std::uint32_t* ids;
+  std::uint32_t count;
+  std::uint64_t began;         // by device_listener::now
+  std::uint64_t ended;         // the same; where the function is not known, of no meaning
+  std::uint16_t function = 0;  // its number; 0: not known
+};
+
+/// What a collector could not pass on.
+enum class loss : std::uint8_t {
+  records,          // dropped
+  cut_buffers,      // of records, each from the middle on
+  foreign_buffers,  // of records, which another client of the same source asked for
+  launch_ids,       // of launches with very many
+};
+
+/// What a collector calls. The first group is called on the program's own threads, from within its
+/// CUDA calls; the second on the thread that reads records, one thread at a time.
+struct device_listener {
+  std::uint64_t (*now)() noexcept;  // a time stamp for observed_call
+  /// A call that launches work has succeeded.
+  void (*launched)(const observed_call& call, launch_kind what) noexcept;
+  /// Another call has ended, or one that launched nothing.
+  void (*called)(const observed_call& call) noexcept;
+  // in a graph that is being built or captured
+  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// A node of an executable graph runs what `original` does, from the next launch on.
+  void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
+  void (*graph_node_destroyed)(std::uint64_t node) noexcept;
+  void (*context_made)() noexcept;  // the program begins to use a device
+
+  void (*begin_reading)() noexcept;
+  void (*read)(const activity* some, std::size_t count) noexcept;
+  void (*describe)(const device_description& device) noexcept;
+  void (*lost)(loss what, std::uint64_t how_many) noexcept;
+  void (*end_reading)() noexcept;
+};
+
+/// A source of activities. The caller lets no two of these functions run at once, but for
+/// version(), notes(), memory() and function().
+struct collector_api {
+  /// Begins to collect, with `memory` bytes for records that have not been read. `calls`: also
+  /// which functions the program calls, for how long. A failure is final.
+  status (*start)(const device_listener& listener, std::size_t memory, bool calls);
+  /// Reads the records of all work launched so far, waiting for the devices. False where it could
+  /// not wait, so that some may be missing.
+  bool (*flush)();
+  bool (*stop)();              // the same, and ends collecting
+  bool (*end)();               // as stop, and for good: the program ends
+  void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
+  std::string (*version)();
+  std::vector<std::string> (*notes)();  // what a report should say of the collector, a line each
+  std::size_t (*memory)() noexcept;
+  function_description (*function)(std::uint16_t number) noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/activity.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// One item of work. Times are ns since the session's start.
+class packed_item {
+ public:
+  // Not initialised: the ring's memory is used as it fills.
+  packed_item() = default;
+  /// `launch`: nullptr where it is not known. `log`: the number of the launching thread's, or 0;
+  /// `row`: of its totals. `epoch`: the session's start in CLOCK_REALTIME ns.
+  packed_item(const activity& a, const known_launch* launch, std::uint32_t log, std::uint32_t row,
+              std::uint64_t epoch) noexcept
+      : start_(a.start - epoch),
+        end_and_graph_((a.end - epoch) << 1U | (a.graph_node != 0 ? 1U : 0U)),
+        call_(launch == nullptr ? unknown : launch->when - epoch),
+        took_(launch == nullptr ? known_launch::unknown_took : launch->packed_took),
+        bytes_(pack_coarsely(a.bytes)),
+        correlation_(a.correlation),
+        stream_(a.stream),
+        log_(log),
+        row_(row) {
+    if (a.start != 0 && a.end >= a.start) [[likely]]
+      return;
+    if (a.start == 0) start_ = launch == nullptr ? 0 : call_;
+    end_and_graph_ = (start_ - 1) << 1U | (end_and_graph_ & 1U);
+  }
+
+  std::int64_t start() const noexcept { return static_cast<std::int64_t>(start_); }
+  /// Less than start() where the device gave no time.
+  std::int64_t end() const noexcept { return static_cast<std::int64_t>(end_and_graph_) >> 1; }
+  bool of_graph() const noexcept { return (end_and_graph_ & 1U) != 0; }
+  bool call_is_known() const noexcept { return call_ != unknown; }
+  std::int64_t call_begin() const noexcept { return static_cast<std::int64_t>(call_); }
+  bool call_end_is_known() const noexcept { return took_ != known_launch::unknown_took; }
+  std::int64_t call_end() const noexcept {
+    return call_begin() + static_cast<std::int64_t>(unpack_coarsely(took_));
+  }
+  /// From 2 GiB on to 4 KiB.
+  std::uint64_t bytes() const noexcept { return unpack_coarsely(bytes_); }
+  std::uint32_t correlation() const noexcept { return correlation_; }
+  std::uint32_t stream() const noexcept { return stream_; }
+  std::uint32_t log() const noexcept { return log_; }
+  std::uint32_t row() const noexcept { return row_; }
+
+ private:
+  static constexpr std::uint64_t unknown = std::uint64_t{1} << 63U;
+
+  std::uint64_t start_, end_and_graph_, call_;
+  std::uint32_t took_, bytes_, correlation_, stream_, log_, row_;
+};
+static_assert(sizeof(packed_item) == 48);
+
+/// `work`: the index of its row in device_profile::work. The thread is left to the caller.
+inline device_item to_item(const packed_item& from, std::uint32_t work) {
+  device_item out;
+  out.work = work;
+  out.stream = from.stream();
+  out.correlation = from.correlation();
+  out.start = from.start();
+  out.end = from.end();
+  // Clocks of devices and threads differ a little: a call may seem to be older than the session.
+  if (from.call_is_known()) out.call_begin = from.call_begin() > 0 ? from.call_begin() : 0;
+  if (from.call_end_is_known()) out.call_end = from.call_end() > 0 ? from.call_end() : 0;
+  out.bytes = from.bytes();
+  out.graph = from.of_graph();
+  return out;
+}
+
+/// The latest elements of a sequence. `T` needs no initialisation: memory is used as it fills.
+template <class T>
+class latest_ring {
+ public:
+  /// Keeps so many, as far as there is memory; forgets all.
+  void restart(std::size_t size) noexcept {
+    added_ = at_ = 0;
+    wanted_ = size != 0;
+    if (size == size_) return;
+    all_.reset(size == 0 ? nullptr : new (std::nothrow) T[size]);
+    size_ = all_ == nullptr ? 0 : size;
+  }
+  /// Whether adding one more pushes the oldest out, or has no room at all.
+  bool is_full() const noexcept { return added_ >= size_; }
+  /// The element that the next one takes the place of, where is_full() and keeps_any().
+  T& next() noexcept { return all_[at_]; }
+  bool keeps_any() const noexcept { return size_ != 0; }
+  bool is_wanted() const noexcept { return wanted_; }
+  /// Counts an element that there is no room for.
+  void drop() noexcept { added_ += wanted_ ? 1 : 0; }
+  template <class... From>
+  void add(const From&... from) noexcept {
+    ++added_;
+    ::new (static_cast<void*>(&all_[at_])) T{from...};
+    if (++at_ == size_) at_ = 0;
+  }
+  T& latest() noexcept { return all_[at_ == 0 ? size_ - 1 : at_ - 1]; }
+
+  std::size_t size() const noexcept {
+    return added_ < size_ ? static_cast<std::size_t>(added_) : size_;
+  }
+  std::uint64_t dropped() const noexcept { return added_ - size(); }
+  std::size_t bytes() const noexcept { return size() * sizeof(T); }
+  const T* begin() const noexcept { return all_.get(); }
+  const T* end() const noexcept { return all_.get() + size(); }  // in no order
+
+ private:
+  std::unique_ptr<T[]> all_;
+  bool wanted_ = false;  // there were to be some, if there was memory
+  std::size_t size_ = 0;
+  std::size_t at_ = 0;       // where the next one goes
+  std::uint64_t added_ = 0;  // since restart()
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/item_ring.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A call of a function of the device's library that launched nothing, or that blocks.
+struct noted_call {
+  std::int64_t begin;  // ns since the session's start
+  std::int64_t end;
+  std::uint32_t log;       // the number of the thread's
+  std::uint32_t path;      // of the scopes around it
+  std::uint32_t ids[2];    // correlation ids; 0: none
+  std::uint16_t function;  // as in observed_call
+};
+/// What the collector said of such a call.
+struct noted_wait {
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t event;
+  waiting on;
+};
+
+class device_history {
+ public:
+  /// Bytes of a session's `memory`.
+  static constexpr std::size_t share(std::size_t memory) noexcept {
+    return memory / 16 + memory / 64 + memory / 128;
+  }
+  /// Forgets everything. `memory`: bytes of the session; 0: nothing is kept from now on.
+  void restart(std::size_t memory) noexcept {
+    items.restart(memory / 16 / sizeof(packed_item));
+    calls.restart(memory / 64 / sizeof(noted_call));
+    waits.restart(memory / 128 / sizeof(noted_wait));
+    known_contexts_ = 0, latest_context_ = 0;
+    whole_since = 0;
+  }
+
+  /// An activity has been counted in a row of the totals. `launch`: nullptr where it is not known.
+  [[gnu::always_inline]] void add(const activity& a, const known_launch* launch, std::uint32_t log,
+                                  std::uint32_t row, std::uint64_t epoch) noexcept {
+    if (!items.keeps_any()) return items.drop();
+    if (items.is_full()) whole_since = std::max(whole_since, items.next().end());
+    items.add(a, launch, log, row, epoch);
+    if (a.context != latest_context_) note_context(a.context, a.device);
+  }
+
+  /// `also`, its other correlation ids, come by also_known_as().
+  void add(const noted_call& call) noexcept {
+    if (!calls.keeps_any()) return calls.drop();
+    if (calls.is_full()) whole_since = std::max(whole_since, calls.next().end);
+    calls.add(call);
+  }
+  void also_known_as(std::uint32_t correlation) noexcept {
+    if (calls.keeps_any() && calls.latest().ids[1] == 0) calls.latest().ids[1] = correlation;
+  }
+  void add_wait(const activity& a) noexcept {
+    if (!waits.keeps_any()) return;
+    const bool waits_itself = a.kind == activity_kind::synchronization;
+    waits.add(a.correlation, a.context, a.stream, a.event,
+              waits_itself ? static_cast<waiting>(a.direction) : waiting::unknown);
+  }
+
+  std::size_t bytes() const noexcept { return items.bytes() + calls.bytes() + waits.bytes(); }
+
+  /// The device of a context by the collector's number; 0 where it is not known.
+  std::uint32_t device_of(std::uint32_t context) const noexcept {
+    for (std::size_t i = 0; i < known_contexts_; ++i)
+      if (contexts_[i].context == context) return contexts_[i].device;
+    return known_contexts_ == 0 ? 0 : contexts_[0].device;
+  }
+  latest_ring<packed_item> items;
+  latest_ring<noted_call> calls;
+  latest_ring<noted_wait> waits;
+  /// What a function is, by its number; nullptr: not known.
+  function_description (*describe_function)(std::uint16_t number) noexcept = nullptr;
+  std::int64_t whole_since = 0;  // nothing that ended after that has been pushed out
+
+ private:
+  static constexpr std::size_t most_contexts = 64;  // a process mostly has one a device
+
+  void note_context(std::uint32_t context, std::uint32_t device) noexcept {
+    latest_context_ = context;
+    for (std::size_t i = 0; i < known_contexts_; ++i)
+      if (contexts_[i].context == context) return;
+    if (known_contexts_ < most_contexts) contexts_[known_contexts_++] = {context, device};
+  }
+
+  struct {
+    std::uint32_t context, device;
+  } contexts_[most_contexts];
+  std::size_t known_contexts_ = 0;
+  std::uint32_t latest_context_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/device_history.hpp>
+
+// <kprof/attribute/device_rows.hpp>
+#ifndef KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
+#define KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
+
+// From an activity to the row of the totals that counts it, and to what the row adds up. Pure.
+
+// <kprof/record/device_totals.hpp>
+#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
+#define KPROF_RECORD_DEVICE_TOTALS_HPP
+
+// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or
+// kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
+// run of any length. Guarded by its thread_log's lock.
+
+// <kprof/record/call_tree.hpp>
+#ifndef KPROF_RECORD_CALL_TREE_HPP
+#define KPROF_RECORD_CALL_TREE_HPP
+
+// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with
+// counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
+// into it costs a comparison or two a scope. Guarded by its thread_log's lock.
+
+// <kprof/record/folded.hpp>
+#ifndef KPROF_RECORD_FOLDED_HPP
+#define KPROF_RECORD_FOLDED_HPP
+
+// What folding a log yields beside the call tree: the scopes that are open, launches, counts.
+
+// <kprof/record/cpu_totals.hpp>
+#ifndef KPROF_RECORD_CPU_TOTALS_HPP
+#define KPROF_RECORD_CPU_TOTALS_HPP
+
+// How long the calls of one thread were off the CPU, from what the thread noted of its CPU time now
+// and then, and which of them met denormal numbers. Guarded by the lock of the thread's log. It
+// takes 40 bytes a node of the call tree.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a thread had noted last at some moment.
+struct cpu_reading {
+  std::uint64_t ticks = 0;      // when; 0: nothing yet
+  std::int64_t off_ticks = 0;   // how long the thread had been off the CPU since its first reading
+  std::uint64_t denormals = 0;  // how many readings have told of denormal numbers before them
+};
+
+/// Of the calls of one node, in ticks.
+struct cpu_sums {
+  std::uint64_t measured = 0;  // durations of the calls whose CPU time is known
+  std::uint64_t off = 0;       // of that, the time off the CPU: at least
+  std::uint64_t denormal = 0;  // of that, durations of the calls that met denormal numbers
+  std::uint64_t measured_calls = 0;
+  std::uint64_t denormal_calls = 0;
+
+  void add(const cpu_sums& other) noexcept {
+    measured += other.measured;
+    off += other.off;
+    denormal += other.denormal;
+    measured_calls += other.measured_calls;
+    denormal_calls += other.denormal_calls;
+  }
+};
+
+class cpu_totals {
+ public:
+  const cpu_reading& latest() const noexcept { return latest_; }
+
+  /// Adds a reading: the thread's CPU time in ns, whether it has met denormal numbers since the
+  /// last one, and when that was in ticks.
+  void read(std::uint64_t ticks, std::uint64_t cpu_ns, bool met_denormals,
+            double ticks_per_ns) noexcept {
+    if (met_denormals) ++latest_.denormals;
+    if (ticks <= latest_.ticks) return;  // a guard in a signal's handler has come between
+    if (latest_.ticks != 0 && cpu_ns >= cpu_ns_) {
+      const double on = static_cast<double>(cpu_ns - cpu_ns_) * ticks_per_ns;
+      const std::uint64_t passed = ticks - latest_.ticks;
+      latest_.off_ticks += static_cast<std::int64_t>(passed) - static_cast<std::int64_t>(on);
+      span_ += passed;
+    }
+    latest_.ticks = ticks;
+    cpu_ns_ = cpu_ns;
+    ++readings_;
+  }
+
+  /// A call of `node` has ended. `before`: what had been noted when it began. How much of the time
+  /// from then to its begin, and from the latest reading to its end, was spent on the CPU, is not
+  /// known: it counts as time on the CPU, and where it is more than an eighth of the call, the
+  /// call's CPU time is not known. There is room for the node.
+  void add_call(std::uint32_t node, const cpu_reading& before, std::uint64_t begin,
+                std::uint64_t ticks) noexcept {
+    if (latest_.ticks <= begin) return;
+    const std::uint64_t unknown_before = begin > before.ticks ? begin - before.ticks : 0,
+                        end = begin + ticks,
+                        unknown_after = end > latest_.ticks ? end - latest_.ticks : 0;
+    if (unknown_before > ticks / 8 || unknown_after > ticks / 8 ||
+        unknown_before + unknown_after > ticks / 8)
+      return;
+    const std::int64_t off =
+        latest_.off_ticks - before.off_ticks - static_cast<std::int64_t>(unknown_before);
+    cpu_sums& sums = by_node_[node];
+    sums.measured += ticks;
+    ++sums.measured_calls;
+    if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
+    if (latest_.denormals == before.denormals) return;
+    sums.denormal += ticks;
+    ++sums.denormal_calls;
+  }
+
+  cpu_sums of(std::uint32_t node) const noexcept {
+    return node < by_node_.size() ? by_node_[node] : cpu_sums{};
+  }
+  /// Of the whole thread, from its first reading to its latest.
+  cpu_sums of_thread() const noexcept {
+    const std::int64_t off = latest_.off_ticks + others_off_;
+    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0, 0, 0, 0};
+  }
+  std::uint64_t readings() const noexcept { return readings_; }
+
+  /// Makes room for so many nodes of the call tree.
+  void widen_to(std::size_t nodes) {
+    if (nodes > by_node_.size()) by_node_.resize(nodes);
+  }
+  void make_room_for(std::uint32_t node) { widen_to(node + std::size_t{1}); }
+  /// Adds another thread's, whose nodes are here as `node_here` says. There is room for all of
+  /// these.
+  void merge(const cpu_totals& other, const std::vector<std::uint32_t>& node_here) noexcept {
+    const std::size_t nodes = std::min(other.by_node_.size(), node_here.size());
+    for (std::size_t i = 0; i < nodes; ++i) by_node_[node_here[i]].add(other.by_node_[i]);
+    span_ += other.span_;
+    others_off_ += other.latest_.off_ticks + other.others_off_;
+    readings_ += other.readings_;
+  }
+  /// Forgets everything, readings too, and keeps the memory: in the child of a fork the thread's
+  /// CPU time begins anew, and a log may go to another thread.
+  void clear() noexcept {
+    std::fill(by_node_.begin(), by_node_.end(), cpu_sums{});
+    latest_ = {};
+    cpu_ns_ = span_ = readings_ = 0;
+    others_off_ = 0;
+  }
+
+ private:
+  cpu_reading latest_;
+  std::uint64_t cpu_ns_ = 0;  // of the latest reading
+  std::uint64_t span_ = 0;    // ticks between the readings
+  std::uint64_t readings_ = 0;
+  std::int64_t others_off_ = 0;  // ticks, of threads that were merged
+  std::vector<cpu_sums> by_node_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/cpu_totals.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -21997,28 +28738,53 @@ struct open_frame {
   cpu_reading cpu{};          // what the thread had noted last when it began
 };
 
-/// A call that launched work on a device, as folding found it.
+/// A call that launched work on a device, or of another function of its library, as folding found
+/// it.
 struct launch_note {
   static constexpr std::uint32_t ignored = ~std::uint32_t{0};
 
   std::uint32_t correlation;
-  bool alias;            // another id of the call before it
-  record_kind kind;      // what it launched
+  bool alias;              // another id of the call before it
+  record_kind kind;        // what it launched, or host_call
+  std::uint16_t function;  // a number of the collector's; 0: not known
   std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
   std::uint32_t thread;  // number of the thread's log
   std::uint64_t ticks;   // when the call began
+  std::uint64_t took;    // ticks; 0 where the function is not known
+};
+
+/// The call_word of the launch or other call that is recorded at `at` in a log.
+inline std::uint64_t call_at(const char* at) noexcept { return get(at + record_header); }
+
+/// What follows the header of the record of a launch or another call.
+struct call_payload {
+  /// The first of `count` ids stands in the header.
+  call_payload(std::uint64_t of, const std::uint32_t* ids, std::uint32_t count) noexcept
+      : call(of), size(8 + (count == 0 ? 0 : 4 * (count - 1))) {
+    for (std::uint32_t i = 1; i < count; ++i) others[i - 1] = ids[i];
+  }
+  std::uint64_t call;
+  std::uint32_t others[max_launch_ids];
+  std::uint32_t size;  // bytes of what stands before
 };
 
 /// Adds a note for each id of the launch that is recorded at `at` in a log.
 inline void append_notes(const char* at, std::uint32_t path, std::uint32_t thread,
                          std::vector<launch_note>& out) {
   const std::uint64_t word = get(at);
-  launch_note note{
-      static_cast<std::uint32_t>(word), false, kind_of(word), path, thread, get(at + 8)};
+  const std::uint64_t call = call_at(at);
+  launch_note note{static_cast<std::uint32_t>(word),
+                   false,
+                   kind_of(word),
+                   function_of(call),
+                   path,
+                   thread,
+                   get(at + 8),
+                   ticks_of(call)};
   out.push_back(note);
   note.alias = true;
   const std::uint32_t payload = payload_bytes_of(word);
-  for (std::uint32_t i = 0; i < payload; i += sizeof note.correlation) {
+  for (std::uint32_t i = sizeof call; i < payload; i += sizeof note.correlation) {
     std::memcpy(&note.correlation, at + record_header + i, sizeof note.correlation);
     out.push_back(note);
   }
@@ -22049,15 +28815,17 @@ class part_notes {
     return least;
   }
 
-  bool has_room() const noexcept { return end_ < notes_.size(); }
+  bool has_room() const noexcept { return end_ < room_; }
   /// Without memory it throws and changes nothing.
   void make_room(std::size_t more) {
-    if (end_ + more > notes_.size()) notes_.resize(std::max(end_ + more, 2 * notes_.size()));
+    if (end_ + more <= room_) return;
+    notes_.resize(std::max(end_ + more, 2 * room_));
+    room_ = notes_.size();
   }
   /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than
   /// it was written by, and wait for it.
   void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
-    part_note& n = notes_[end_++];
+    part_note& n = notes_.data()[end_++];
     n.node = node;
     n.begin = begin;
     n.end = end;
@@ -22069,11 +28837,11 @@ class part_notes {
     std::copy(begin(), end(), notes_.data());
     end_ -= begin_;
     begin_ = 0;
-    if (end_ == 0 && notes_.size() > kept) clear();
+    if (end_ == 0 && room_ > kept) clear();
   }
   void clear() noexcept {
     notes_ = {};
-    begin_ = end_ = 0;
+    begin_ = end_ = room_ = 0;
   }
 
  private:
@@ -22081,10 +28849,11 @@ class part_notes {
   std::vector<part_note> notes_;  // those from begin_ to end_; the others are room
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  std::size_t room_ = 0;  // the size of notes_, whose own takes a division
 };
 
 struct part_group;
-/// Which part of which calls the scopes of a node are; no group: not known yet, or of none.
+/// Which part of which calls the scopes of a node are; no group: of none.
 struct part_stream {
   part_group* group = nullptr;
   std::uint32_t part = 0;
@@ -22099,6 +28868,12 @@ struct captured_scope {
   std::uint32_t path = 0;
   // how many scopes, from the innermost outwards, have this node as their first work in the graph
   std::uint32_t scopes_started_here = 0;
+};
+
+/// Where the rows of device work of a thread that has ended are now.
+struct moved_rows {
+  std::uint32_t log;                // its number
+  std::vector<std::uint32_t> here;  // by number, from 1 on
 };
 
 /// What a log has counted since the recording began.
@@ -22275,6 +29050,7 @@ KPROF_DETAIL_END
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22521,6 +29297,21 @@ class site_table {
   /// Whether any operator was seen whose calls are done in parts.
   bool have_parts() const noexcept { return have_parts_.load(std::memory_order_relaxed); }
 
+  /// Says which regions are steps; "": none. Regions that have been seen stay what they are.
+  void set_step_name(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    step_name_ = name;
+    has_steps_.store(!name.empty(), std::memory_order_relaxed);
+  }
+  /// Whether scopes of this site with this name are steps.
+  bool is_step(std::uint32_t site, const char* name, std::uint32_t size) {
+    if (!has_steps_.load(std::memory_order_relaxed) || site <= graph_site ||
+        (*this)[site].op != nullptr)
+      return false;
+    const std::lock_guard lock(mutex_);
+    return step_name_ == std::string_view{name, size};
+  }
+
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
@@ -22566,6 +29357,8 @@ class site_table {
   std::atomic<site_info*> blocks_[max_blocks] = {};
   std::uint32_t next_ = 1;
   std::atomic<bool> have_parts_{false};
+  std::string step_name_;
+  std::atomic<bool> has_steps_{false};
 };
 
 }  // namespace detail
@@ -22639,6 +29432,8 @@ struct tree_node {
   std::uint32_t payload_size = 0;
   bool merged = false;           // calls of all parameters that came when memory was spent
   bool is_part = false;          // its scopes are parts of calls that threads share
+  bool is_step = false;          // its scopes are steps
+  bool is_noted = false;         // one of both: each scope is noted by itself
   std::uint32_t shown_size = 0;  // bytes behind the payload that say how it is shown
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
@@ -22869,7 +29664,8 @@ class call_tree {
     return merged ? merged_child(parent, site, p, false) : look_up(parent, site, p, &values, false);
   }
 
-  /// Counts one finished call.
+  /// Counts one finished call. A part of a call is counted by tree_node::count() alone: joining
+  /// counts the durations of whole calls, and nobody asks for those of parts.
   [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
     n.count(ticks, self_ticks, end);
@@ -23007,6 +29803,8 @@ class call_tree {
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
     n.is_part = !merged && has_parts((*sites_)[site]);
+    n.is_step = !merged && sites_->is_step(site, p.bytes, p.size);
+    n.is_noted = n.is_part || n.is_step;
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
@@ -23032,6 +29830,8 @@ class call_tree {
     bare.shown_size = n.shown_size;
     bare.merged = n.merged;
     bare.is_part = n.is_part;
+    bare.is_step = n.is_step;
+    bare.is_noted = n.is_noted;
     bare.values = n.values;
     return bare;
   }
@@ -23196,22 +29996,24 @@ class device_totals {
     buckets_.shrink_to_fit();
   }
 
-  /// Counts one run.
-  void add(const device_key& key, const device_run& run) {
+  /// Counts one run; returns the number of its row.
+  std::uint32_t add(const device_key& key, const device_run& run) {
     device_total& row = row_of(key);
     ++row.calls;
     row.bytes += run.bytes;
     if (!run.timed) {
       ++row.untimed;
-      return;
+      return last_;
     }
     row.total += run.ns;
     if (run.ns < row.shortest) row.shortest = run.ns;
     if (run.ns > row.longest) row.longest = run.ns;
-    if (!run.launch_seen) return;
+    if (!run.launch_seen) return last_;
     ++row.gaps;
     row.gap += run.gap_ns;
+    return last_;
   }
+  std::size_t size() const noexcept { return rows_.size() - 1; }
 
   /// Where each of another thread's rows is here, whose nodes are here as `node_here` says; made
   /// when it is new, whatever memory is spent: the other rows are about to go.
@@ -23530,6 +30332,124 @@ KPROF_DETAIL_END
 // Adds the records of one thread's log to its totals, one after the other. A record that there is
 // no memory for stays unfolded. Guarded by the lock of the thread's log.
 
+// <kprof/record/call_totals.hpp>
+#ifndef KPROF_RECORD_CALL_TOTALS_HPP
+#define KPROF_RECORD_CALL_TOTALS_HPP
+
+// How often one thread called each function of a device's library, under which node of its call
+// tree, and how long that took: exact for a run of any length. Guarded by its thread_log's lock.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Calls of one function under one node.
+struct call_total {
+  std::uint32_t node = 0;       // of the call tree
+  std::uint32_t function = 0;   // a number of the collector's
+  std::uint32_t successor = 0;  // which row came after it the time before
+  std::uint64_t calls = 0;
+  std::uint64_t total = 0;  // ticks
+  std::uint64_t longest = 0;
+
+  void add_call(std::uint64_t ticks) noexcept { add({0, 0, 0, 1, ticks, ticks}); }
+  void add(const call_total& other) noexcept {
+    calls += other.calls;
+    total += other.total;
+    if (other.longest > longest) longest = other.longest;
+  }
+};
+
+class call_totals {
+ public:
+  explicit call_totals(tree_budget& budget) : budget_(&budget) {}
+  ~call_totals() { clear(); }
+  call_totals(const call_totals&) = delete;
+  call_totals& operator=(const call_totals&) = delete;
+
+  void clear() noexcept {
+    budget_->remove(rows_.size() * charge);
+    rows_.clear();
+    last_ = 0;
+    places_.clear();
+    rows_.shrink_to_fit();
+    places_.shrink_to_fit();
+  }
+
+  /// The row to count a call in; made when it is new. Where memory for totals is nearly spent, the
+  /// root's stands for all nodes.
+  call_total& row_of(std::uint32_t node, std::uint32_t function) {
+    // Mostly the last one again, or the one that followed it the time before.
+    if (last_ < rows_.size()) {
+      if (rows_[last_].node == node && rows_[last_].function == function) return rows_[last_];
+      const std::uint32_t next = rows_[last_].successor;
+      if (rows_[next].node == node && rows_[next].function == function) return rows_[last_ = next];
+    }
+    const auto found = static_cast<std::uint32_t>(&row_of(node, function, false) - rows_.data());
+    if (last_ < rows_.size()) rows_[last_].successor = found;
+    return rows_[last_ = found];
+  }
+
+  /// Makes the rows that another thread has, whose nodes are here as `node_here` says.
+  void make_room_for(const call_totals& other, const std::vector<std::uint32_t>& node_here) {
+    for (const call_total& row : other.rows_) row_of(node_here[row.node], row.function, true);
+  }
+  /// Adds them, after make_room_for().
+  void add(const call_totals& other, const std::vector<std::uint32_t>& node_here) noexcept {
+    for (const call_total& row : other.rows_)
+      rows_[places_[place_of(node_here[row.node], row.function)] - 1].add(row);
+  }
+
+  const std::vector<call_total>& rows() const noexcept { return rows_; }
+
+ private:
+  // vectors are up to half empty, and so are the places
+  static constexpr std::uint64_t charge = 2 * sizeof(call_total) + 4 * sizeof(std::uint32_t);
+
+  call_total& row_of(std::uint32_t node, std::uint32_t function, bool kept_anyway) {
+    if (2 * (rows_.size() + 1) > places_.size()) widen();
+    std::size_t at = place_of(node, function);
+    if (places_[at] == 0 && !kept_anyway && node != call_tree::root && budget_->nearly_spent())
+      at = place_of(call_tree::root, function), node = call_tree::root;
+    if (places_[at] == 0) {
+      reserve_more(rows_, 1);
+      rows_.push_back({node, function, 0, 0, 0, 0});
+      places_[at] = static_cast<std::uint32_t>(rows_.size());
+      budget_->add(charge);
+    }
+    return rows_[places_[at] - 1];
+  }
+  /// Where the row's number stands, or would.
+  std::size_t place_of(std::uint32_t node, std::uint32_t function) const noexcept {
+    const std::size_t last = places_.size() - 1;
+    std::size_t at = (std::uint64_t{node} << 16U ^ function) * 0x9E3779B97F4A7C15U >> 32U & last;
+    while (places_[at] != 0 &&
+           (rows_[places_[at] - 1].node != node || rows_[places_[at] - 1].function != function))
+      at = (at + 1) & last;
+    return at;
+  }
+  void widen() {
+    std::vector<std::uint32_t> wider(std::max<std::size_t>(16, 2 * places_.size()));
+    places_.swap(wider);
+    for (std::uint32_t i = 0; i < rows_.size(); ++i)
+      places_[place_of(rows_[i].node, rows_[i].function)] = i + 1;
+  }
+
+  tree_budget* budget_;
+  std::uint32_t last_ = 0;
+  std::vector<call_total> rows_;
+  std::vector<std::uint32_t> places_;  // numbers of rows, from 1 on, by hash; a power of two
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/call_totals.hpp>
+
 // <kprof/record/cpu_clock.hpp>
 #ifndef KPROF_RECORD_CPU_CLOCK_HPP
 #define KPROF_RECORD_CPU_CLOCK_HPP
@@ -23537,7 +30457,8 @@ KPROF_DETAIL_END
 // How long a thread has run on a CPU, which tells a scope's work from waiting. The system is asked,
 // which takes 0.2 to 2 microseconds, and a scope takes 0.03: so a thread reads that clock at the
 // begin or end of a scope only when its last reading is an interval old. A reading is a record of
-// its log.
+// its log. It also tells whether the thread has met denormal numbers since the one before, which
+// are slow.
 
 // <kprof/record/clock.hpp>
 #ifndef KPROF_RECORD_CLOCK_HPP
@@ -23794,6 +30715,9 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
     inside_kprof = before_;
     errno = error_;
   }
+  /// Around a call of the program's own code.
+  void leave() noexcept { inside_kprof = before_; }
+  void enter() noexcept { inside_kprof = true; }
   mark_inside_kprof(const mark_inside_kprof&) = delete;
   mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
 
@@ -23835,6 +30759,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline constexpr std::uint64_t cpu_time_payload = 8;
+inline constexpr std::uint64_t denormals_met = std::uint64_t{1} << 63U;  // with the time
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 /// How often threads read their CPU time, and what makes ticks of it. The session keeps both up to
@@ -23858,6 +30783,23 @@ inline bool read_cpu_time(std::uint64_t& ns) noexcept {
   return told;
 }
 
+/// Whether this thread has computed with a denormal operand since this was asked last; false where
+/// the processor does not say, or takes such operands as zeros. Clears that flag of MXCSR, which no
+/// function of <cfenv> tells: unless the program has the processor trap, where it belongs to it.
+inline bool take_denormals() noexcept {
+#if defined(__x86_64__)
+  constexpr std::uint32_t denormal = 2, denormal_masked = 0x100;
+  std::uint32_t status = 0;
+  asm volatile("stmxcsr %0" : "=m"(status));
+  if ((status & denormal) == 0 || (status & denormal_masked) == 0) return false;
+  status &= ~denormal;
+  asm volatile("ldmxcsr %0" : : "m"(status));
+  return true;
+#else
+  return false;
+#endif
+}
+
 /// What a reading costs, the least of a few; 0 where the system tells no CPU time.
 inline std::uint64_t cost_of_cpu_time() noexcept {
   std::uint64_t least = never;
@@ -23879,9 +30821,13 @@ inline std::uint64_t cost_of_cpu_time() noexcept {
   if (!has_room(log, record_size(word))) return false;
   std::uint64_t ns = 0;
   log.cpu_due = now + cpu_clock.interval_ticks.load(std::memory_order_relaxed);
-  if (!read_cpu_time(ns)) log.cpu_due = never;
+  if (!read_cpu_time(ns)) {
+    log.cpu_due = never;
+    return true;
+  }
+  if (take_denormals()) ns |= denormals_met;
   // Where a handler has taken the room, the next reading tells of this time too.
-  else static_cast<void>(append_record(log, word, now, &ns, cpu_time_payload));
+  static_cast<void>(append_record(log, word, now, &ns, cpu_time_payload));
   return true;
 }
 
@@ -24276,10 +31222,11 @@ struct call_place {
 /// A call all of whose parts have come, in ticks.
 struct joined_call {
   call_place place;
-  std::uint64_t wall;     // from the first begin to the last end
-  std::uint64_t busy;     // sum over the parts
-  std::uint64_t longest;  // part
-  std::uint64_t end = 0;  // the last one, a time
+  std::uint64_t wall;         // from the first begin to the last end
+  std::uint64_t busy;         // sum over the parts
+  std::uint64_t longest;      // part
+  std::uint64_t end = 0;      // the last one, a time
+  std::uint64_t elapsed = 0;  // of `wall`, what comes after the end of the call before
 };
 
 /// What calls that have begun and are not complete may take: an eighth of the memory for totals, or
@@ -24323,32 +31270,56 @@ class part_joining {
     if (part >= counts_.size()) counts_.resize(part + std::size_t{1});
   }
 
-  /// Counts a part, in the order of time for parts of one number. Calls complete(joined_call),
-  /// which must not throw, for a call that has all parts now.
-  template <class Complete>
-  void add(std::uint32_t part, std::uint64_t begin, std::uint64_t end, call_place place,
+  /// Counts the next `n` parts of this number, in the order of time, which have a begin and an end
+  /// in ticks. Calls complete(joined_call), which must not throw, for each call that has all parts
+  /// now. `place`: of the calls, where this is part 0.
+  template <class Note, class Complete>
+  void add(std::uint32_t part, const Note* notes, std::size_t n, call_place place,
            Complete complete) noexcept {
-    const std::uint64_t call = counts_[part]++;
-    if (call < first_begun_) return;  // its call has been given up
-    const std::uint64_t at = call - first_begun_;
-    if (gives_up_ || (at == begun_count_ && !begin_call())) [[unlikely]] {
-      if (!keeps_while_giving_up(call)) return;
-    }
-    begun_call& b = begun_[call & (capacity_ - 1)];
-    const std::uint64_t ticks = end > begin ? end - begin : 0;
-    b.first = std::min(b.first, begin);
-    b.last = std::max(b.last, end);
-    b.busy += ticks;
-    b.longest = std::max(b.longest, ticks);
-    if (part == 0) b.place = place;
-    // Calls before this one are complete too: each of its parts came for them before.
-    if (++b.parts_come == parts_) {
-      complete(
-          joined_call{b.place, b.last > b.first ? b.last - b.first : 0, b.busy, b.longest, b.last});
-      ++first_begun_;
+    std::uint64_t call = counts_[part];
+    counts_[part] = call + n;
+    // Local copies: the compiler must assume that what complete() writes changes the members.
+    const std::uint32_t parts = parts_;
+    ring begun = begun_;
+    std::uint64_t last_end = last_end_;
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
+      const std::uint64_t ticks = notes->end > notes->begin ? notes->end - notes->begin : 0;
+      begun_call c{notes->begin, notes->end, ticks, ticks, 1, place};
+      if (call - begun.first < begun.count) {
+        const begun_call& before = begun.calls[call & begun.mask];
+        c.first = std::min(c.first, before.first);
+        c.last = std::max(c.last, before.last);
+        c.busy += before.busy;
+        c.longest = std::max(c.longest, before.longest);
+        c.parts_come += before.parts_come;
+        if (part != 0) c.place = before.place;
+      } else if (call - begun.first == begun.count && begun.count < begun.room) {
+        ++begun.count;
+      } else {
+        begun_ = begun;
+        const bool begins = begin_further(call);
+        begun = begun_;
+        if (!begins) continue;
+      }
+      if (c.parts_come != parts) {
+        begun.calls[call & begun.mask] = c;
+        continue;
+      }
+      // Calls before this one are complete too: each of its parts came for them before.
+      const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
+      const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
+      complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
+      last_end = std::max(last_end, c.last);
       ++joined_;
-      if (--begun_count_ == 0) none_begun();
+      ++begun.first;
+      if (--begun.count == 0) {
+        begun_ = begun;
+        none_begun();
+        begun = begun_;
+      }
     }
+    begun_ = begun;
+    last_end_ = last_end;
   }
 
   /// Bytes held for calls that have begun and are not complete.
@@ -24364,11 +31335,11 @@ class part_joining {
   std::uint64_t joined() const noexcept { return joined_; }
 
   struct begun_call {
-    std::uint64_t first = ~std::uint64_t{0};
-    std::uint64_t last = 0;
-    std::uint64_t busy = 0;
-    std::uint64_t longest = 0;
-    std::uint32_t parts_come = 0;
+    std::uint64_t first;
+    std::uint64_t last;
+    std::uint64_t busy;
+    std::uint64_t longest;
+    std::uint32_t parts_come;
     call_place place;
   };
 
@@ -24377,13 +31348,29 @@ class part_joining {
   // Calls for which there is always room once there was: in step, threads need no more.
   static constexpr std::size_t kept = 256;
 
-  /// One more call; false where there is no memory.
-  bool begin_call() noexcept {
-    if (begun_count_ == capacity_ && !widen()) return false;
-    begun_[(first_begun_ + begun_count_++) & (capacity_ - 1)] = begun_call{};
-    return true;
+  /// Calls that have begun: from `first` on, each at its number modulo a power of two.
+  struct ring {
+    std::uint64_t first = 0;  // all before are joined or given up
+    std::uint64_t count = 0;
+    std::uint64_t room = 0;  // 0 also while times are given up, and no call begins
+    std::uint64_t mask = 0;
+    begun_call* calls = nullptr;
+  };
+
+  /// Begins the call where there is no room; false where its times are given up.
+  [[gnu::noinline]] bool begin_further(std::uint64_t call) noexcept {
+    if (call < begun_.first) return false;
+    if (!gives_up_ && widen()) {
+      ++begun_.count;
+      return true;
+    }
+    gives_up_ = true;
+    begun_.room = 0;
+    given_up_to_ = std::max(given_up_to_, call + 1);
+    if (begun_.count == 0) none_begun();
+    return false;
   }
-  [[gnu::noinline]] bool widen() noexcept {
+  bool widen() noexcept {
     const std::size_t wanted = std::max(fewest, 2 * capacity_), more = wanted - capacity_;
     if (!memory_->take(more * sizeof(begun_call))) return false;
     std::unique_ptr<begun_call[]> wider(new (std::nothrow) begun_call[wanted]);
@@ -24391,49 +31378,42 @@ class part_joining {
       memory_->give_back(more * sizeof(begun_call));
       return false;
     }
-    for (std::uint64_t c = first_begun_; c != first_begun_ + begun_count_; ++c)
-      wider[c & (wanted - 1)] = begun_[c & (capacity_ - 1)];
-    begun_ = std::move(wider);
-    capacity_ = wanted;
+    for (std::uint64_t c = begun_.first; c != begun_.first + begun_.count; ++c)
+      wider[c & (wanted - 1)] = calls_[c & begun_.mask];
+    calls_ = std::move(wider);
+    set_capacity(wanted);
     return true;
   }
-
-  /// While calls are given up, and for the first of them: whether the times of this one are kept.
-  [[gnu::noinline]] bool keeps_while_giving_up(std::uint64_t call) noexcept {
-    if (!gives_up_) {
-      gives_up_ = true;
-      given_up_from_ = call;
-    }
-    if (call < given_up_from_) return true;
-    given_up_to_ = std::max(given_up_to_, call + 1);
-    if (begun_count_ == 0) none_begun();
-    return false;
+  void set_capacity(std::size_t calls) noexcept {
+    capacity_ = calls;
+    begun_.room = gives_up_ ? 0 : calls;
+    begun_.mask = calls - 1;
+    begun_.calls = calls_.get();
   }
   void none_begun() noexcept {
-    if (gives_up_) {
-      first_begun_ = given_up_to_;
-      gives_up_ = false;
+    if (!gives_up_ && capacity_ <= kept) return;
+    if (gives_up_) begun_.first = given_up_to_;
+    gives_up_ = false;
+    if (capacity_ > kept) {
+      memory_->give_back(bytes());
+      calls_.reset();
+      capacity_ = 0;
     }
-    if (capacity_ <= kept) return;
-    memory_->give_back(bytes());
-    begun_.reset();
-    capacity_ = 0;
+    set_capacity(capacity_);
   }
 
   std::uint32_t parts_;
   joining_memory* memory_;
   std::vector<std::uint64_t> counts_;
-  // Calls from first_begun_ on, each at its number modulo the capacity, a power of two.
-  std::unique_ptr<begun_call[]> begun_;
+  ring begun_;
+  std::unique_ptr<begun_call[]> calls_;
   std::size_t capacity_ = 0;
-  std::size_t begun_count_ = 0;
-  std::uint64_t first_begun_ = 0;  // all before are joined or given up
   std::uint64_t joined_ = 0;
-  // While a part is further behind another than there is memory for: the times of calls from
-  // given_up_from_ up to given_up_to_ are not kept. Joining goes on behind them when those before
-  // are complete.
+  std::uint64_t last_end_ = 0;  // of those; they end in the order of calls
+  // While a part is further behind another than there is memory for: the times of calls after those
+  // that have begun, up to given_up_to_, are not kept. Joining goes on behind them when those
+  // before are complete.
   bool gives_up_ = false;
-  std::uint64_t given_up_from_ = 0;
   std::uint64_t given_up_to_ = 0;
 };
 
@@ -24456,6 +31436,7 @@ namespace detail {
 struct shared_sums {
   std::uint64_t calls = 0;
   std::uint64_t wall = 0;     // from the first begin to the last end
+  std::uint64_t elapsed = 0;  // the same where calls that overlap count once
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
@@ -24469,6 +31450,7 @@ struct shared_sums {
   void add(const joined_call& call, MayGrow may_grow) {
     ++calls;
     wall += call.wall;
+    elapsed += call.elapsed;
     busy += call.busy;
     longest += call.longest;
     min_wall = std::min(min_wall, call.wall);
@@ -24480,6 +31462,7 @@ struct shared_sums {
   void add(const shared_sums& other, MayGrow may_grow) {
     calls += other.calls;
     wall += other.wall;
+    elapsed += other.elapsed;
     busy += other.busy;
     longest += other.longest;
     min_wall = std::min(min_wall, other.min_wall);
@@ -24550,6 +31533,205 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/shared_totals.hpp>
 
+// <kprof/record/step_totals.hpp>
+#ifndef KPROF_RECORD_STEP_TOTALS_HPP
+#define KPROF_RECORD_STEP_TOTALS_HPP
+
+// The steps of one thread: exact sums of all of them, and single ones as far as memory reaches.
+// Beyond that the first, the latest and the slowest stay, and of the others each with the same
+// chance. Guarded by the lock of the thread's log.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A step that has ended, in ticks.
+struct step_span {
+  std::uint64_t index = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t ticks() const noexcept { return end > begin ? end - begin : 0; }
+};
+
+class step_totals {
+ public:
+  static constexpr std::size_t most_kept = 1024;  // drawn by chance; beside them:
+  static constexpr std::size_t slowest_kept = 32;
+  static constexpr std::size_t latest_kept = 32;
+
+  explicit step_totals(tree_budget& budget) noexcept : budget_(&budget) {}
+  ~step_totals() { clear(); }
+  step_totals(const step_totals&) = delete;
+  step_totals& operator=(const step_totals&) = delete;
+
+  std::uint64_t count = 0;
+  std::uint64_t total = 0;  // ticks
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  step_span first;              // the one that ended first
+  histogram durations;          // ticks
+  std::uint64_t nested = 0;     // regions of the step's name inside one: no steps of their own
+  bool runs = false;            // a step has begun and not ended
+  step_span running;            // without an end
+  std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
+
+  /// Ends the running step and begins the next one. `index`: its number; `counted_on`: one more
+  /// than the last. `before`: where the first step began if none runs; `nothing_before`: there is
+  /// none. Without memory it throws and changes nothing.
+  void next(std::uint64_t index, std::uint64_t ticks, std::uint64_t before) {
+    if (!runs && index == counted_on && count == 0 && before != nothing_before) {
+      running = {next_index_, before, 0};
+      runs = true;
+    }
+    finish(ticks);
+    next_index_ = index == counted_on ? next_index_ : index;
+    running = {next_index_, ticks, 0};
+    runs = true;
+  }
+  /// Ends the running step; none follows. Throws as next() does.
+  void finish(std::uint64_t ticks) {
+    if (!runs) return;
+    add({running.index, running.begin, ticks});
+    runs = false;
+  }
+  /// Counts a step that has ended. Throws as next() does.
+  void add(step_span step) {
+    make_room();
+    if (step.index == counted_on) step.index = next_index_;
+    if (count == 0) first = step;
+    ++count;
+    total += step.ticks();
+    shortest = std::min(shortest, step.ticks());
+    longest = std::max(longest, step.ticks());
+    imprecise += durations.add(step.ticks(), [this](std::size_t bytes) { return afford(bytes); });
+    next_index_ = step.index + 1;
+    keep(step, count);
+    keep_slow(step);
+    latest_[latest_at_++ % latest_kept] = step;
+  }
+
+  /// The steps that are known one by one, in the order of their ends.
+  std::vector<step_span> kept() const {
+    std::vector<step_span> all(drawn_);
+    all.insert(all.end(), slow_.begin(), slow_.end());
+    const std::uint64_t latest = std::min<std::uint64_t>(latest_at_, latest_kept);
+    for (std::uint64_t i = 0; i < latest; ++i) all.push_back(latest_[i]);
+    if (count != 0) all.push_back(first);
+    const auto sooner = [](const step_span& a, const step_span& b) {
+      return a.end != b.end ? a.end < b.end : a.begin < b.begin;
+    };
+    std::sort(all.begin(), all.end(), sooner);
+    const auto same = [](const step_span& a, const step_span& b) {
+      return a.index == b.index && a.begin == b.begin && a.end == b.end;
+    };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    return all;
+  }
+
+  void clear() noexcept {
+    budget_->remove(std::exchange(charged_, 0));
+    drawn_ = {};
+    slow_ = {};
+    count = total = longest = nested = imprecise = next_index_ = latest_at_ = 0;
+    shortest = ~std::uint64_t{0};
+    runs = false;
+    durations = {};
+  }
+
+  /// Makes room for what merge() adds. Without memory it throws and changes nothing.
+  void make_room_for(const step_totals& other) {
+    if (other.count == 0) return;
+    reserve(drawn_, most_kept);
+    reserve(slow_, slowest_kept);
+  }
+  /// Adds the steps of a thread that has ended; its running step never ended. After
+  /// make_room_for().
+  void merge(const step_totals& other) noexcept {
+    if (other.count == 0) return;
+    if (count == 0 || other.first.end < first.end) first = other.first;
+    // Each step of either thread stays with about the same chance.
+    std::uint64_t seen = count;
+    for (const step_span& s : other.drawn_) {
+      seen += std::max<std::uint64_t>(1, other.count / other.drawn_.size());
+      keep(s, seen);
+    }
+    for (const step_span& s : other.slow_) keep_slow(s);
+    count += other.count;
+    total += other.total;
+    shortest = std::min(shortest, other.shortest);
+    longest = std::max(longest, other.longest);
+    nested += other.nested;
+    imprecise += other.imprecise + durations.merge(other.durations, [this](std::size_t bytes) {
+      return afford(bytes);
+    });
+  }
+
+  static constexpr std::uint64_t counted_on = ~std::uint64_t{0};
+  static constexpr std::uint64_t nothing_before = ~std::uint64_t{0};
+
+ private:
+  bool afford(std::size_t bytes) noexcept {
+    if (budget_->now() + bytes > budget_->limit()) return false;
+    charge(bytes);
+    return true;
+  }
+  void charge(std::size_t bytes) noexcept {
+    charged_ += bytes;
+    budget_->add(bytes);
+  }
+  void reserve(std::vector<step_span>& of, std::size_t size) {
+    if (of.capacity() >= size) return;
+    const std::size_t before = of.capacity();
+    of.reserve(size);
+    charge((of.capacity() - before) * sizeof(step_span));
+  }
+  /// Room for one more step, as far as the memory for totals allows: a few are always kept.
+  void make_room() {
+    reserve(slow_, slowest_kept);
+    if (drawn_.size() < drawn_.capacity() || drawn_.size() == most_kept) return;
+    const std::size_t more = drawn_.empty() ? slowest_kept : 2 * drawn_.size();
+    if (drawn_.empty() || !budget_->nearly_spent()) reserve(drawn_, std::min(more, most_kept));
+  }
+
+  /// Keeps a step with the chance that each of `seen` steps has. A sequence of its own, the same in
+  /// every run.
+  void keep(const step_span& step, std::uint64_t seen) noexcept {
+    if (drawn_.size() < std::min(drawn_.capacity(), most_kept)) return drawn_.push_back(step);
+    random_ ^= random_ << 13U;
+    random_ ^= random_ >> 7U;
+    random_ ^= random_ << 17U;
+    const std::uint64_t place = random_ % seen;
+    if (place < drawn_.size()) drawn_[place] = step;
+  }
+  void keep_slow(const step_span& step) noexcept {
+    if (slow_.size() < slowest_kept) return slow_.push_back(step);
+    step_span* fastest = &slow_.front();
+    for (step_span& s : slow_)
+      if (s.ticks() < fastest->ticks()) fastest = &s;
+    if (step.ticks() > fastest->ticks()) *fastest = step;
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::uint64_t next_index_ = 0;
+  std::uint64_t random_ = 0x9E3779B97F4A7C15U;
+  std::vector<step_span> drawn_;
+  std::vector<step_span> slow_;
+  step_span latest_[latest_kept] = {};
+  std::uint64_t latest_at_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/step_totals.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -24562,7 +31744,12 @@ namespace detail {
 class KPROF_DETAIL_LOCAL log_folding {
  public:
   log_folding(site_table& sites, path_table& all_paths, tree_budget& budget)
-      : tree(sites, budget), device(budget), paths(tree, all_paths), shared(budget) {}
+      : tree(sites, budget),
+        device(budget),
+        calls(budget),
+        paths(tree, all_paths),
+        shared(budget),
+        steps(budget) {}
 
   /// Scopes that folding has seen begin and not end.
   std::uint64_t open_scopes() const noexcept {
@@ -24574,15 +31761,20 @@ class KPROF_DETAIL_LOCAL log_folding {
   std::vector<open_frame> stack;
   call_tree tree;
   device_totals device;
+  call_totals calls;  // of the device's library
   missing_launches missing;
   cpu_totals cpu;
   node_paths paths;
-  std::vector<launch_note> launches;  // not yet taken by attribution
+  std::vector<launch_note> launches;    // not yet taken by attribution
+  std::vector<moved_rows> merged_rows;  // of threads whose totals were moved here
   part_notes parts;
   // By node, as far as joining has asked; guarded by the lock of the list of threads.
   std::vector<part_stream> part_streams;
   shared_totals shared;
+  step_totals steps;
   log_counts counts;
+  // In ticks: when the thread was first seen, or the recording began if that was later.
+  std::uint64_t begin = 0;
 
  protected:
   /// Folds the records from read_at_ to `stop`. `ticks`: the time of the record before; returns
@@ -24626,23 +31818,44 @@ class KPROF_DETAIL_LOCAL log_folding {
       return start;
     }
     at += 8;
-    const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
-    if (called.node->is_part) [[unlikely]] {
-      if (!parts.has_room()) widen_parts(at - 8 - record_size(word), word);
-      parts.add(called.number, start, start + ticks);
+    const std::uint64_t end = end_word & ~end_bit, ticks = elapsed(start, end);
+    if (called.node->is_noted) [[unlikely]] {
+      if (!called.node->is_part || !parts.has_room())
+        prepare_to_note(called, start, ticks, at - 8 - record_size(word), word);
+      if (called.node->is_part) parts.add(called.number, start, start + ticks);
+      count_noted(*called.node, ticks, ticks, end);
+    } else {
+      tree.finish(*called.node, ticks, ticks, end);
     }
-    tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
-    return end_word & ~end_bit;
+    return end;
   }
 
-  /// Makes room to note one more part, the same way.
-  [[gnu::noinline]] void widen_parts(char* at, std::uint64_t word) {
+  /// The durations of parts are not counted: joining counts those of whole calls.
+  [[gnu::noinline]] void count_noted(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
+                                     std::uint64_t end) {
+    if (n.is_part) n.count(ticks, self_ticks, end);
+    else tree.finish(n, ticks, self_ticks, end);
+  }
+  /// Makes room for a part of a shared call, or notes a step, whose begin is folded at `at` and was
+  /// `word` before. Where that throws, the begin has not been folded.
+  [[gnu::noinline]] void prepare_to_note(const call_tree::place& called, std::uint64_t start,
+                                         std::uint64_t ticks, char* at, std::uint64_t word) {
     const std::uint64_t folded = get(at);
     put(at, word);
-    parts.make_room(1);
+    if (called.node->is_part) parts.make_room(1);
+    else note_step(start, ticks, stack.size());
     put(at, folded);
+  }
+  /// A region that is a step has ended, inside so many scopes of the stack.
+  void note_step(std::uint64_t start, std::uint64_t ticks, std::size_t around) {
+    for (std::size_t i = 0; i < around; ++i)
+      if (tree[stack[i].node].is_step) {
+        ++steps.nested;
+        return;
+      }
+    steps.add({step_totals::counted_on, start, start + ticks});
   }
 
   /// Makes room for one more open scope, whose begin is folded at `at` and was `word` before. Where
@@ -24669,24 +31882,43 @@ class KPROF_DETAIL_LOCAL log_folding {
         break;
       case record_kind::kernel_launch:
       case record_kind::transfer_launch:
-      case record_kind::graph_launch: note_launch(at, word, innermost_path()); break;
+      case record_kind::graph_launch:
+      case record_kind::host_call: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
-      case record_kind::cpu_time:
-        cpu.read(ticks, get(at + record_header), cpu_clock.ticks_per_ns);
-        break;
+      case record_kind::cpu_time: note_cpu_reading(ticks, get(at + record_header)); break;
+      case record_kind::step: note_step_mark(subject, ticks); break;
       case record_kind::begin:
       case record_kind::folded: break;
     }
     return ticks;
   }
 
+  void note_cpu_reading(std::uint64_t ticks, std::uint64_t read) noexcept {
+    cpu.read(ticks, read & ~denormals_met, (read & denormals_met) != 0, cpu_clock.ticks_per_ns);
+  }
+
+  /// What the thread recorded before its first step is a step too, as long as none was numbered.
+  void note_step_mark(std::uint32_t subject, std::uint64_t ticks) {
+    if (subject == no_step) return steps.finish(ticks);
+    const bool has_recorded = counts.finished != 0 || !stack.empty();
+    steps.next(subject == next_step ? step_totals::counted_on : subject, ticks,
+               has_recorded ? begin : step_totals::nothing_before);
+  }
+
   void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
     if (launches.capacity() - launches.size() < max_launch_ids)
       reserve_more(launches, max_launch_ids);
-    // An ignored launch in a scope that counts is work of its call that no record will tell of.
-    if (!stack.empty() || path != launch_note::ignored)
-      missing.add(stack.empty() ? call_tree::root : stack.back().node, kind_of(word));
-    if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    const std::uint32_t node = stack.empty() ? call_tree::root : stack.back().node;
+    const std::uint64_t call = call_at(at);
+    call_total* const total = function_of(call) == 0 || path == launch_note::ignored
+                                  ? nullptr
+                                  : &calls.row_of(node, function_of(call));
+    if (kind_of(word) != record_kind::host_call) {
+      // An ignored launch in a scope that counts is work of its call that no record will tell of.
+      if (!stack.empty() || path != launch_note::ignored) missing.add(node, kind_of(word));
+      if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    }
+    if (total != nullptr) total->add_call(ticks_of(call));
     append_notes(at, path, number, launches);
   }
 
@@ -24711,20 +31943,27 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
-    if (n.is_part || cpu.latest().ticks > f.start) [[unlikely]]
-      note_part_and_cpu_time(f, ticks, n.is_part);
-    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
+    const std::uint64_t self_ticks = f.child_ticks < ticks ? ticks - f.child_ticks : 0;
+    if (n.is_noted || cpu.latest().ticks > f.start) [[unlikely]] {
+      note_call_and_cpu_time(f, ticks, n);
+      count_noted(n, ticks, self_ticks, end);
+    } else {
+      tree.finish(n, ticks, self_ticks, end);
+    }
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
   }
 
-  [[gnu::noinline]] void note_part_and_cpu_time(const open_frame& f, std::uint64_t ticks,
-                                                bool is_part) {
+  /// Of the innermost scope, which is still on the stack.
+  [[gnu::noinline]] void note_call_and_cpu_time(const open_frame& f, std::uint64_t ticks,
+                                                const tree_node& n) {
     cpu.make_room_for(f.node);
-    if (is_part) {
+    if (n.is_part) {
       parts.make_room(1);
       parts.add(f.node, f.start, f.start + ticks);
+    } else if (n.is_step) {
+      note_step(f.start, ticks, stack.size() - 1);
     }
     cpu.add_call(f.node, f.cpu, f.start, ticks);
   }
@@ -24786,7 +32025,9 @@ class timeline_walk {
         case record_kind::transfer_launch:
         case record_kind::graph_launch:
         case record_kind::ignored_launch:
-        case record_kind::cpu_time: break;
+        case record_kind::cpu_time:
+        case record_kind::step:
+        case record_kind::host_call: break;
       }
       at += record_size(word);
     }
@@ -24982,11 +32223,14 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
       f = {f.node, f.adopted, now, 0};
     }
     device.clear();
+    calls.clear();
+    merged_rows.clear();
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     parts.clear();
     part_streams.clear();
     shared.clear();
+    steps.clear();
     counts = {};
     begin = now;
     static_cast<void>(take_finished());
@@ -25045,9 +32289,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;
-  // In ticks: when the thread was first seen, or the recording began if that was later; and when it
-  // ended.
-  std::uint64_t begin = 0, end = 0;
+  std::uint64_t end = 0;                 // when the thread ended, in ticks
   std::uint32_t drops_until_search = 0;  // of abandoned scopes; for the thread itself
   int end_rounds = 0;                    // of the destructors of the thread's keys, the same
   thread_log* next_free = nullptr;
@@ -25423,6 +32665,7 @@ class busy_time {
       if (intervals_.size() > most_intervals / 2) close_oldest();
       return add_again(start, end);
     }
+    in_order_ = in_order_ && (intervals_.empty() || start >= intervals_.back().start);
     intervals_.push_back({start, end});
   }
 
@@ -25452,8 +32695,11 @@ class busy_time {
   void unite() {
     const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
     const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
-    std::sort(middle, intervals_.end(), earlier);
-    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    if (!in_order_) {
+      std::sort(middle, intervals_.end(), earlier);
+      std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    }
+    in_order_ = true;
     std::size_t kept = 0;
     for (const interval& i : intervals_) {
       if (kept != 0 && i.start <= intervals_[kept - 1].end)
@@ -25473,6 +32719,7 @@ class busy_time {
   }
 
   std::vector<interval> intervals_;
+  bool in_order_ = true;    // they begin one after the other
   std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
   std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
   std::uint64_t closed_ = 0;
@@ -25550,149 +32797,6 @@ class known_devices {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/known_devices.hpp>
-
-// <kprof/attribute/launch_table.hpp>
-#ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
-#define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
-
-// The launches whose records may still come, by correlation id. The table is bounded: it forgets
-// the oldest launches first, and those whose record has come before those that wait for theirs.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A launch as threads noted it, under one of its correlation ids.
-struct known_launch {
-  std::uint32_t correlation = 0;
-  std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
-  std::uint32_t thread = 0;  // number of its log
-  std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
-  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
-  // this is another id of the launch that stands so many places before; 0: it is a launch's first
-  std::uint32_t alias_by = 0;
-  record_kind kind = record_kind::kernel_launch;
-  bool seen = false;           // a record of it has come
-  bool may_have_more = false;  // it launched a graph: more records may come
-  std::uint8_t spared = 0;     // how often it was kept for that although it was the oldest
-};
-
-class launch_table {
- public:
-  /// Remembers `some` launches, and up to `most` while so many wait for their records.
-  void set_limit(std::size_t some, std::size_t most) {
-    std::size_t size = 1024;
-    while (size < some) size *= 2;
-    most_ = std::max(most, size);
-    if (size <= ring_.size()) return;
-    std::vector<known_launch> ring(size);
-    std::vector<std::uint32_t> buckets(size, 0);
-    clear();
-    ring_.swap(ring);
-    buckets_.swap(buckets);
-  }
-  void clear() noexcept {
-    first_ = end_ = 0;
-    for (std::uint32_t& b : buckets_) b = 0;
-  }
-
-  /// Gives all launches so far this path: their records are still recognised when they come.
-  void ignore_all(std::uint32_t ignored_path) noexcept {
-    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
-  }
-
-  /// The other ids of a launch are added right after it. 0 is no id.
-  void add(const known_launch& launch) {
-    if (ring_.empty() || launch.correlation == 0) return;
-    // Not between the ids of one launch, which go by their distance.
-    if (launch.alias_by == 0) {
-      if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
-      while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
-    }
-    if (end_ - first_ == ring_.size()) {
-      const bool may_grow = 2 * ring_.size() <= most_;
-      if (!may_grow || !attempt([this] { grow(); })) forget_oldest();
-    }
-    append(launch);
-  }
-
-  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
-  known_launch* find(std::uint32_t correlation) noexcept {
-    if (ring_.empty() || correlation == 0) return nullptr;
-    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
-      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
-    return nullptr;
-  }
-  /// The launch of which `l` is another id, or itself.
-  known_launch& primary(known_launch& l) noexcept {
-    const auto position = static_cast<std::size_t>(&l - ring_.data());
-    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
-    // the launch's first id may have been forgotten, and its place used again
-    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
-  }
-
-  std::size_t bytes() const noexcept {
-    return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t));
-  }
-
- private:
-  /// Whether no more records are expected. Another id of a launch becomes the oldest entry only
-  /// once the launch itself has been forgotten.
-  static bool is_done(const known_launch& l) noexcept {
-    return l.alias_by != 0 || (l.seen && !is_spared(l));
-  }
-  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
-  /// Makes the oldest launch, with its other ids, the newest.
-  void bring_forward() noexcept {
-    do {
-      known_launch oldest = at(first_);
-      ++oldest.spared;
-      forget_oldest();
-      append(oldest);
-    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
-  }
-  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
-  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
-    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
-  }
-  void append(const known_launch& launch) noexcept {
-    std::uint32_t& bucket = bucket_of(launch.correlation);
-    known_launch& made = at(end_);
-    made = launch;
-    made.older = bucket;
-    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
-  }
-  void grow() {
-    std::vector<known_launch> ring(2 * ring_.size());
-    std::vector<std::uint32_t> buckets(ring.size(), 0);
-    ring_.swap(ring);
-    buckets_.swap(buckets);
-    const std::uint64_t first = std::exchange(first_, 0), end = std::exchange(end_, 0);
-    for (std::uint64_t i = first; i != end; ++i) append(ring[i & (ring.size() - 1)]);
-  }
-  void forget_oldest() noexcept {
-    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
-    std::uint32_t* link = &bucket_of(at(first_).correlation);
-    while (*link != place) link = &ring_[*link - 1].older;
-    *link = 0;  // it is the oldest, so the last of its bucket
-    ++first_;
-  }
-
-  std::vector<known_launch> ring_;      // a power of two
-  std::vector<std::uint32_t> buckets_;  // the newest of each, plus 1
-  std::uint64_t first_ = 0, end_ = 0;
-  std::size_t most_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attribute/launch_table.hpp>
 
 // <kprof/attribute/log_cursor.hpp>
 #ifndef KPROF_ATTRIBUTE_LOG_CURSOR_HPP
@@ -25920,6 +33024,7 @@ struct part_group {
   part_joining calls;
   // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
   std::vector<std::uint32_t> threads;
+  bool has_mixed_parts = false;  // any that several threads do
   // Where the last call was counted, and in which join: most calls are of the same place.
   call_place last_place;
   place_totals last_totals;
@@ -25935,8 +33040,6 @@ class KPROF_DETAIL_LOCAL part_calls {
   void clear() noexcept {
     groups_.clear();
     numbers_.clear();
-    arrived_.clear();
-    runs_.clear();
   }
 
   /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. All logs
@@ -25944,17 +33047,18 @@ class KPROF_DETAIL_LOCAL part_calls {
   /// throws, and goes on the next time.
   template <class Find>
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
+    runs_.clear();
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
-      take(*log, until);
+      prepare(*log, until);
     }
+    arrived_.reserve(runs_.size() * slice);
+    mixed_.reserve(runs_.size() * slice);
+    mixed_ends_.reserve(runs_.size() + 1);
     // From here on nothing fails.
     ++join_number_;
-    for (std::size_t left = arrived_.size(); left != 0;) left -= join_slice(find);
+    while (!runs_.empty()) join_slice(find);
     totals_.clear();
-    arrived_.clear();
-    runs_.clear();
-    if (arrived_.capacity() > kept_arrivals) arrived_ = {};
   }
 
   /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
@@ -25964,23 +33068,18 @@ class KPROF_DETAIL_LOCAL part_calls {
   }
 
  private:
-  struct arrival {
-    std::uint64_t begin;
-    std::uint64_t end;
-    part_group* group;
-    std::uint32_t part;
-    std::uint32_t path;  // of part 0
-  };
-  /// Arrivals of one thread, in the order of their ends.
+  /// The parts of one log that are to be joined, in the order of their ends.
   struct run {
-    std::size_t next;
-    std::size_t end;
-    std::uint32_t thread;
+    thread_log* log;
+    std::size_t left;
+    std::uint64_t slice_end;        // when the last one of the next slice ended
+    const part_stream* streams;     // by node
+    std::size_t next = 0, end = 0;  // of `arrived_`
   };
-  /// Of a part that several threads do.
-  struct mixed_arrival {
-    std::uint64_t end;
-    const arrival* of;
+  /// One that several threads do.
+  struct mixed_part {
+    const part_note* times;
+    const part_stream* of;
     std::uint32_t thread;
   };
 
@@ -25993,37 +33092,20 @@ class KPROF_DETAIL_LOCAL part_calls {
         .append(p.bytes, op.part_at);
   }
 
-  /// The log's lock is held. Without memory it throws, and the log has what it had.
-  void take(thread_log& log, std::uint64_t until) {
+  /// Finds out what the parts of a log are of. Its lock is held.
+  void prepare(thread_log& log, std::uint64_t until) {
     const std::size_t count = log.parts.count_until(until);
     if (count == 0) return;
+    const std::vector<tree_node>& nodes = log.tree.nodes();
     std::vector<part_stream>& streams = log.part_streams;
-    std::size_t possible = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t node = log.parts[i].node;
-      if (node >= streams.size()) streams.resize(node + std::size_t{1});
-      if (streams[node].group == nullptr) streams[node] = stream_of(log, node);
-      possible += streams[node].group != nullptr ? 1 : 0;
-    }
+    if (streams.capacity() < nodes.size()) streams.reserve(nodes.capacity());
+    for (auto i = static_cast<std::uint32_t>(streams.size()); i < nodes.size(); ++i)
+      streams.push_back(nodes[i].is_part ? stream_of(log, i) : part_stream{});
     reserve_more(runs_, 1);
-    mixed_.reserve((runs_.size() + 1) * slice);
-    mixed_ends_.reserve(runs_.size() + 2);
-    const std::size_t first = arrived_.size();
-    std::size_t at = first;
-    arrived_.resize(first + possible);
-    for (std::size_t i = 0; i < count; ++i) {
-      const part_note& note = log.parts[i];
-      const part_stream& s = streams[note.node];
-      if (s.group == nullptr) continue;
-      arrival& a = arrived_[at++];  // member by member, as part_notes::add()
-      a.begin = note.begin;
-      a.end = note.end;
-      a.group = s.group;
-      a.part = s.part;
-      a.path = s.path;
-    }
-    runs_.push_back({first, at, log.number});
-    log.parts.take(count);
+    runs_.push_back({&log, count, end_of_slice(log, count), streams.data()});
+  }
+  static std::uint64_t end_of_slice(const thread_log& log, std::size_t left) noexcept {
+    return left > slice ? log.parts[slice - 1].end : ~std::uint64_t{0};
   }
   part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
@@ -26036,7 +33118,10 @@ class KPROF_DETAIL_LOCAL part_calls {
     const std::uint32_t path = number.part == 0 ? log.paths.path_of(node) : 0;
     std::uint32_t& thread = group.threads[number.part];
     if (thread == 0) thread = log.number;
-    else if (thread != log.number) thread = part_group::several_threads;
+    else if (thread != log.number) {
+      thread = part_group::several_threads;
+      group.has_mixed_parts = true;
+    }
     return {&group, number.part, path};
   }
   part_group& group_of(std::uint32_t site, payload p, std::uint32_t parts) {
@@ -26051,34 +33136,60 @@ class KPROF_DETAIL_LOCAL part_calls {
     return *groups_.back();
   }
 
-  /// Joins some of what has arrived, of each thread what ended before the same moment: otherwise a
-  /// thread would be as many calls ahead of the others as have arrived of it. Returns how many.
+  /// Joins the next parts, of each thread what ended before the same moment: otherwise a thread
+  /// would be as many calls ahead of the others as it has noted parts.
   template <class Find>
-  std::size_t join_slice(Find find) noexcept {
+  void join_slice(Find find) noexcept {
     std::uint64_t until = ~std::uint64_t{0};
-    for (const run& r : runs_)
-      if (r.end - r.next > slice) until = std::min(until, arrived_[r.next + slice - 1].end);
-    std::size_t joined = 0;
+    for (const run& r : runs_) until = std::min(until, r.slice_end);
+    arrived_.clear();
+    for (run& r : runs_) take(r, until);
     mixed_.clear();
     mixed_ends_.assign(1, 0);
-    for (run& r : runs_) {
-      const std::size_t first = r.next, last = std::min(r.end, first + slice);
-      for (; r.next < last && arrived_[r.next].end <= until; ++r.next) {
-        const arrival& a = arrived_[r.next];
-        if (a.group->threads[a.part] != part_group::several_threads) join(a, r.thread, find);
-        else mixed_.push_back({a.end, &a, r.thread});
-      }
+    for (const run& r : runs_) {
+      join(arrived_.data() + r.next, arrived_.data() + r.end, r, find);
       if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
-      joined += r.next - first;
     }
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
-    for (const mixed_arrival& m : mixed_) join(*m.of, m.thread, find);
-    return joined;
+    for (const mixed_part& m : mixed_) join(m.times, m.times + 1, *m.of, m.thread, find);
+    std::erase_if(runs_, [](const run& r) { return r.left == 0; });
+  }
+  /// Moves the parts of one slice to `arrived_`. The log's own thread may be noting more.
+  void take(run& r, std::uint64_t until) noexcept {
+    const std::lock_guard own(r.log->mutex());
+    const part_note* const first = r.log->parts.begin();
+    const part_note* stop = first + std::min(slice, r.left);
+    if (r.slice_end > until)
+      stop = std::upper_bound(first, stop, until,
+                              [](std::uint64_t time, const part_note& n) { return time < n.end; });
+    r.next = arrived_.size();
+    arrived_.insert(arrived_.end(), first, stop);
+    r.end = arrived_.size();
+    r.left -= r.end - r.next;
+    r.log->parts.take(r.end - r.next);
+    r.slice_end = end_of_slice(*r.log, r.left);
+  }
+  /// Joins these parts of one thread, and puts aside what several threads do.
+  template <class Find>
+  void join(const part_note* first, const part_note* stop, const run& r, Find find) noexcept {
+    while (first != stop) {
+      const part_note* const same = first;
+      do ++first;
+      while (first != stop && first->node == same->node);
+      const part_stream& stream = r.streams[same->node];
+      if (stream.group == nullptr) continue;
+      if (!stream.group->has_mixed_parts ||
+          stream.group->threads[stream.part] != part_group::several_threads)
+        join(same, first, stream, r.log->number, find);
+      else
+        for (const part_note* n = same; n != first; ++n)
+          mixed_.push_back({n, &stream, r.log->number});
+    }
   }
 
-  static bool ended_before(const mixed_arrival& a, const mixed_arrival& b) noexcept {
-    return a.end < b.end;
+  static bool ended_before(const mixed_part& a, const mixed_part& b) noexcept {
+    return a.times->end < b.times->end;
   }
   void merge_mixed() {
     const auto at = [this](std::size_t i) {
@@ -26096,10 +33207,12 @@ class KPROF_DETAIL_LOCAL part_calls {
     }
   }
 
+  /// The next parts of one number.
   template <class Find>
-  void join(const arrival& a, std::uint32_t thread, Find find) noexcept {
-    part_group& group = *a.group;
-    group.calls.add(a.part, a.begin, a.end, {a.path, thread}, [&](const joined_call& call) {
+  void join(const part_note* first, const part_note* stop, const part_stream& stream,
+            std::uint32_t thread, Find find) noexcept {
+    part_group& group = *stream.group;
+    const auto count = [&](const joined_call& call) __attribute__((always_inline)) {
       if (group.last_join != join_number_ || group.last_place != call.place) {
         group.last_totals = totals_of(call.place, find);
         group.last_place = call.place;
@@ -26108,7 +33221,9 @@ class KPROF_DETAIL_LOCAL part_calls {
       // Without memory the call counts, and its times are not known.
       const place_totals& at = group.last_totals;
       if (at.sums != nullptr) at.all->add(*at.sums, call);
-    });
+    };
+    group.calls.add(stream.part, first, static_cast<std::size_t>(stop - first),
+                    {stream.path, thread}, count);
   }
 
   template <class Find>
@@ -26130,17 +33245,15 @@ class KPROF_DETAIL_LOCAL part_calls {
 
   // So many parts of a thread are joined at once: their calls stay in the cache.
   static constexpr std::size_t slice = 128;
-  static constexpr std::size_t kept_arrivals = 32768;
 
   const site_table* sites_;
   joining_memory memory_;
   std::vector<std::unique_ptr<part_group>> groups_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
-  // What has been taken out of the logs and is not joined.
-  std::vector<arrival> arrived_;
-  std::vector<run> runs_;
-  // Of a slice: parts that several threads do; where those of each thread end.
-  std::vector<mixed_arrival> mixed_;
+  std::vector<run> runs_;                                   // of this join
+  // Of a slice: its parts; those that several threads do; where those of each thread end.
+  std::vector<part_note> arrived_;
+  std::vector<mixed_part> mixed_;
   std::vector<std::size_t> mixed_ends_;
   std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread
   std::uint64_t join_number_ = 0;
@@ -26384,6 +33497,20 @@ class KPROF_DETAIL_LOCAL thread_list {
     return out;
   }
 
+  /// Where the rows of the threads that ended before are, and those of `from`; no more than 16384
+  /// rows, the latest.
+  static std::vector<moved_rows> rows_after(const thread_log& others, const thread_log& from,
+                                            const std::vector<std::uint32_t>& rows) {
+    std::vector<moved_rows> out = others.merged_rows;
+    if (rows.empty()) return out;
+    out.push_back({from.number, rows});
+    std::size_t count = 0, oldest = out.size();
+    while (oldest != 0 && count + out[oldest - 1].here.size() <= 16384)
+      count += out[--oldest].here.size();
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(oldest));
+    return out;
+  }
+
   /// Without memory it throws, and nothing has been moved.
   void merge_into_others(std::size_t i) {
     reserve_more(logs_, 1);
@@ -26396,14 +33523,19 @@ class KPROF_DETAIL_LOCAL thread_list {
       from.fold();
       const std::vector<std::uint32_t> nodes = others.tree.places_of(from.tree);
       const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
+      others.calls.make_room_for(from.calls, nodes);
+      std::vector<moved_rows> merged_rows = rows_after(others, from, rows);
       others.missing.widen_to(others.tree.nodes().size());
       others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
       part_notes parts = merged(others.parts, from.parts, nodes);
       others.shared.make_room_for(from.shared, nodes);
+      others.steps.make_room_for(from.steps);
       // From here on nothing fails.
       others.tree.take(from.tree, nodes);
       others.device.add(from.device, rows);
+      others.calls.add(from.calls, nodes);
+      others.merged_rows = std::move(merged_rows);
       others.missing.merge(from.missing, nodes);
       others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
@@ -26411,6 +33543,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.parts = std::move(parts);
       from.parts.clear();
       others.shared.add(from.shared, nodes);
+      others.steps.merge(from.steps);
       others.counts.add(from.counts);
       others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
@@ -26578,19 +33711,20 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Notes in this thread's log a call that launched work on a device, under its own and other
-  /// correlation ids. Without any its work cannot be found. `kind`: one of the launches.
+  /// correlation ids. Without any its work cannot be found. `kind`: one of the launches, or
+  /// host_call. `call`: a call_word.
   void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks,
-                   record_kind kind) noexcept {
+                   record_kind kind, std::uint64_t call = 0) noexcept {
     if (inside_kprof) return;
     if (count > max_launch_ids) count = max_launch_ids;
-    const std::uint32_t payload = count == 0 ? 0 : 4 * (count - 1);
-    const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload);
+    const call_payload payload(call, ids, count);
+    const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload.size);
     if (!has_room(*this_log, record_size(word))) {
       const mark_inside_kprof mark;
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
     // A signal's handler may have taken the room.
-    if (!append_record(*this_log, word, ticks, ids + (payload != 0 ? 1 : 0), payload))
+    if (!append_record(*this_log, word, ticks, &payload, payload.size))
       counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -26655,7 +33789,7 @@ class KPROF_DETAIL_LOCAL recorder {
     child_.pending.store(true, std::memory_order_release);
   }
 
-  const site_table& sites() const noexcept { return sites_; }
+  site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
 
@@ -26805,14 +33939,18 @@ class KPROF_DETAIL_LOCAL attribution {
   graph_nodes& graphs() noexcept { return graphs_; }
 
   /// Bytes of a session's `memory` that attribution takes, unless launches pile up.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
+  static constexpr std::size_t share(std::size_t memory) noexcept {
+    return memory / 5 + device_history::share(memory);
+  }
 
   // The caller of everything below holds the lock.
 
   /// Begins a recording at `now`, in CLOCK_REALTIME ns: forgets what was counted, and ignores the
-  /// activities of launches made before. `memory`: bytes of the session.
-  void restart(std::uint64_t now, std::size_t memory) {
-    recording_since_ = now;
+  /// activities of launches made before. `memory`: bytes of the session. `with_history`: notes
+  /// when what happened.
+  void restart(std::uint64_t now, std::size_t memory, bool with_history = true) {
+    recording_since_ = epoch_ = now;
+    history_.restart(with_history ? memory : 0);
     // Unread records take an eighth of the memory at most, 88 bytes each at least, and a launch may
     // go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
@@ -26832,15 +33970,26 @@ class KPROF_DETAIL_LOCAL attribution {
   template <class ToRealtime>
   void take_launches(ToRealtime to_realtime) {
     threads_.each_thread([&](thread_log& log) {
-      std::uint32_t alias_by = 0;
+      known_launch l;
+      bool is_noted = false;
       for (const launch_note& n : log.launches) {
-        alias_by = n.alias ? alias_by + 1 : 0;
-        if (!n.alias && n.path != launch_note::ignored) ++complete_.launches;
-        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, n.kind});
+        l.correlation = n.correlation;
+        if (n.alias) {
+          ++l.alias_by;
+          if (is_noted) history_.also_known_as(n.correlation);
+        } else {
+          l.alias_by = 0;
+          l.path = n.path, l.thread = n.thread, l.kind = n.kind, l.when = to_realtime(n.ticks);
+          is_noted = note(n, l, to_realtime);
+        }
+        if (n.kind != record_kind::host_call) launches_.add(l);
       }
       log.launches.clear();
     });
   }
+  /// When the session started, by the latest reading of CLOCK_REALTIME, which may have been set.
+  void set_epoch(std::uint64_t realtime_ns) noexcept { epoch_ = realtime_ns; }
+  device_history& history() noexcept { return history_; }
 
   /// Counts activities under the scopes of their launches; as dropped what there is no memory for.
   void take(const activity* some, std::size_t count) {
@@ -26912,7 +34061,11 @@ class KPROF_DETAIL_LOCAL attribution {
       ++out.complete.records;
       if (p.what.timed()) with_pending.add(p.what);
       else ++out.complete.untimed;
-      rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
+      const std::uint32_t row =
+          rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
+      if (history_.items.is_wanted())
+        out.timeline.items.push_back(
+            to_item(packed_item{p.what, nullptr, 0, row, epoch_}, row - 1));
     }
     rows.each(unknown);
     out.devices = (pending_.empty() ? devices_ : with_pending).profile();
@@ -26922,9 +34075,25 @@ class KPROF_DETAIL_LOCAL attribution {
   }
 
   /// Bytes held now.
-  std::size_t bytes() { return launches_.bytes() + pending_.bytes() + graphs_.bytes(); }
+  std::size_t bytes() {
+    return history_.bytes() + launches_.bytes() + pending_.bytes() + graphs_.bytes();
+  }
 
  private:
+  /// A launch or another call: how long it took, and whether it is kept with the calls.
+  template <class ToRealtime>
+  bool note(const launch_note& n, known_launch& l, ToRealtime to_realtime) {
+    if (n.path != launch_note::ignored && n.kind != record_kind::host_call) ++complete_.launches;
+    l.packed_took = known_launch::unknown_took;
+    if (n.function == 0 || n.path == launch_note::ignored) return false;
+    const std::uint64_t end = to_realtime(n.ticks + n.took);
+    l.packed_took = pack_coarsely(end > l.when ? end - l.when : 0);
+    if (n.kind != record_kind::host_call && (n.function & observed_call::blocks) == 0) return false;
+    history_.add(
+        {since_epoch(l.when), since_epoch(end), n.thread, n.path, {n.correlation, 0}, n.function});
+    return true;
+  }
+
   template <class Cursor>
   void take_one(const activity& a, Cursor& at) {
     switch (a.kind) {
@@ -26934,7 +34103,8 @@ class KPROF_DETAIL_LOCAL attribution {
       case activity_kind::synchronization:
         ++complete_.synchronizations;
         if (a.timed()) complete_.synchronizing_ns += static_cast<double>(a.end - a.start);
-        return;
+        return history_.add_wait(a);
+      case activity_kind::event_record: return history_.add_wait(a);
       case activity_kind::overhead:
         if (a.timed()) complete_.overhead_ns += static_cast<double>(a.end - a.start);
         return;
@@ -26974,12 +34144,15 @@ class KPROF_DETAIL_LOCAL attribution {
       ++complete_.foreign_graphs;
     }
     // First: it may find no memory, and then the launch stays one without a record.
-    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    const std::uint32_t row =
+        log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    history_.add(a, &first, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
     }
-    if (!std::exchange(first.seen, true)) {
+    if (!first.seen) {
+      first.seen = true;
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
       // What a graph does is found only by a flush.
       if (a.graph_node == 0) log->missing.found(node, first.kind, first.when < flush_began_);
@@ -27037,7 +34210,12 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   void add_unknown(const activity& a, std::uint32_t name) {
     ++complete_.unknown;
-    unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
+    const std::uint32_t row =
+        unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
+    history_.add(a, nullptr, 0, row, epoch_);
+  }
+  std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
+    return static_cast<std::int64_t>(realtime_ns - epoch_);
   }
 
   void count(const activity& a) {
@@ -27055,8 +34233,10 @@ class KPROF_DETAIL_LOCAL attribution {
   kernel_names names_;
   device_totals unknown_;  // work whose launch is not known
   known_devices devices_;
+  device_history history_;
   device_completeness complete_;
   std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
+  std::uint64_t epoch_ = 0;            // the same, see set_epoch()
   std::uint64_t flush_began_ = 0;      // the latest, the same
   std::uint64_t reading_ns_ = 0;
 };
@@ -27066,19 +34246,240 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/attribution.hpp>
 
+// <kprof/attribute/history_writer.hpp>
+#ifndef KPROF_ATTRIBUTE_HISTORY_WRITER_HPP
+#define KPROF_ATTRIBUTE_HISTORY_WRITER_HPP
+
+// Makes the profile's device_timeline and sums of calls of what attribution and the logs have
+// noted: numbers of logs, rows, paths and functions become indices. Linear in what was noted.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// From correlation ids to indices.
+class correlation_index {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  explicit correlation_index(std::size_t ids) {
+    std::size_t size = 16;
+    while (size < 2 * ids) size *= 2;
+    slots_.resize(size, {0, none});
+  }
+  /// 0 is no id; no more ids than were announced.
+  void add(std::uint32_t correlation, std::size_t index) noexcept {
+    if (correlation != 0)
+      slots_[slot_of(correlation)] = {correlation, static_cast<std::uint32_t>(index)};
+  }
+  std::uint32_t find(std::uint32_t correlation) const noexcept {
+    return correlation == 0 ? none : slots_[slot_of(correlation)].second;
+  }
+
+ private:
+  std::size_t slot_of(std::uint32_t correlation) const noexcept {
+    std::size_t at = correlation * 0x9E3779B1U >> 7U & (slots_.size() - 1);
+    while (slots_[at].first != 0 && slots_[at].first != correlation)
+      at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> slots_;
+};
+
+class history_writer {
+ public:
+  /// `from`: nullptr where nothing was collected.
+  history_writer(profile& out, const device_history* from) : out_(out), from_(from) {
+    if (from_ == nullptr) return;
+    for (const noted_call& c : from_->calls) add_place({c.log, c.path, device_item::none});
+  }
+  bool has_items() const noexcept { return from_ != nullptr && from_->items.size() != 0; }
+  bool has_calls() const noexcept { return !scopes_.empty(); }
+  /// A log that add_log() will be called for: its calls are not those of merged logs.
+  void expect(std::uint32_t log) {
+    for (scope_place& s : scopes_) s.is_apart = s.is_apart || s.log == log;
+  }
+
+  /// The thread's nodes stand in the profile from `nodes` on; its rows of device work are about to
+  /// be added. The log is locked.
+  void add_log(thread_log& log, std::uint32_t thread, std::uint32_t nodes, double ns_per_tick) {
+    if (from_ == nullptr) return;
+    const auto work = static_cast<std::uint32_t>(out_.device.work.size());
+    const bool is_merged = log.counts.merged_threads != 0;
+    logs_.push_back({log.number, thread, work, {}});
+    for (const moved_rows& m : log.merged_rows) logs_.push_back({m.log, thread, work, m.here});
+    if (is_merged) merged_thread_ = thread;
+    const std::size_t known = log.tree.nodes().size();
+    for (scope_place& s : scopes_) {
+      if (s.log != log.number && !(is_merged && !s.is_apart)) continue;
+      const std::uint32_t node = log.paths.node_of(s.path);
+      if (node < known) s.scope = nodes + node;
+    }
+    for (const call_total& row : log.calls.rows()) {
+      const known_function& f = function(static_cast<std::uint16_t>(row.function));
+      host_call_sum sum;
+      sum.name = f.name;
+      sum.scope = nodes + row.node;
+      sum.kind = f.kind;
+      sum.calls = row.calls;
+      sum.total_ns = static_cast<double>(row.total) * ns_per_tick;
+      sum.max_ns = static_cast<double>(row.longest) * ns_per_tick;
+      if (f.blocks) sum.waited_ns = sum.total_ns;
+      out_.device.calls.push_back(sum);
+    }
+  }
+
+  /// All logs have been added. `now`: ns since the session's start.
+  void finish(std::int64_t now) {
+    if (from_ == nullptr) return;
+    device_timeline& to = out_.device.timeline;
+    to.items.reserve(to.items.size() + from_->items.size());
+    for (const packed_item& i : from_->items) add_item(i);
+    add_calls();
+    to.dropped_items = from_->items.dropped();
+    to.dropped_calls = from_->calls.dropped();
+    if (to.dropped_items != 0 || to.dropped_calls != 0)
+      to.windows.push_back({from_->whole_since, now});
+  }
+
+ private:
+  struct log_place {
+    std::uint32_t log, thread, work;
+    std::vector<std::uint32_t> moved;  // where its rows are, as in moved_rows; none: they stay
+  };
+  struct scope_place {
+    std::uint32_t log, path, scope;
+    bool is_apart = false;
+  };
+  struct known_function {
+    std::uint16_t number;
+    std::uint32_t name;
+    call_kind kind;
+    awaited waits;
+    bool blocks;
+  };
+
+  void add_place(const scope_place& s) {
+    if (place_of(s.log, s.path) == nullptr) scopes_.push_back(s);
+  }
+  /// Calls of one scope come one after the other.
+  scope_place* place_of(std::uint32_t log, std::uint32_t path) noexcept {
+    const auto is = [&](const scope_place& s) { return s.log == log && s.path == path; };
+    if (latest_scope_ < scopes_.size() && is(scopes_[latest_scope_]))
+      return &scopes_[latest_scope_];
+    for (scope_place& s : scopes_)
+      if (is(s)) return latest_scope_ = static_cast<std::size_t>(&s - scopes_.data()), &s;
+    return nullptr;
+  }
+  const log_place* place_of(std::uint32_t log) noexcept {
+    if (latest_log_ < logs_.size() && logs_[latest_log_].log == log) return &logs_[latest_log_];
+    for (const log_place& l : logs_)
+      if (l.log == log) return latest_log_ = static_cast<std::size_t>(&l - logs_.data()), &l;
+    return nullptr;
+  }
+
+  const known_function& function(std::uint16_t number) {
+    for (const known_function& f : functions_)
+      if (f.number == number) return f;
+    const function_description d = from_->describe_function == nullptr
+                                       ? function_description{}
+                                       : from_->describe_function(number);
+    functions_.push_back({number, static_cast<std::uint32_t>(out_.device.functions.size()),
+                          static_cast<call_kind>(d.kind), static_cast<awaited>(d.waits),
+                          (number & observed_call::blocks) != 0});
+    out_.device.functions.emplace_back(d.name.empty() ? "function " + std::to_string(number)
+                                                      : std::string(d.name));
+    return functions_.back();
+  }
+
+  void add_item(const packed_item& from) {
+    device_item& to = out_.device.timeline.items.emplace_back(to_item(from, device_item::none));
+    if (from.log() == 0) {  // work of unknown launches comes first
+      to.work = from.row() - 1;
+      return;
+    }
+    const log_place* const log = place_of(from.log());
+    if (log == nullptr) {
+      to.thread = merged_thread_;
+      return;
+    }
+    to.thread = log->thread;
+    if (log->moved.empty()) to.work = log->work + from.row() - 1;
+    else if (from.row() <= log->moved.size()) to.work = log->work + log->moved[from.row() - 1] - 1;
+  }
+
+  void add_calls() {
+    device_timeline& to = out_.device.timeline;
+    correlation_index waits(from_->waits.size()), copies(2 * from_->calls.size());
+    for (const noted_wait& w : from_->waits)
+      waits.add(w.correlation, static_cast<std::size_t>(&w - from_->waits.begin()));
+    for (const noted_call& from : from_->calls) {
+      const known_function& f = function(from.function);
+      const scope_place* const scope = place_of(from.log, from.path);
+      const log_place* const log = place_of(from.log);
+      host_call call;
+      call.name = f.name;
+      call.kind = f.kind;
+      call.waits_for = f.waits;
+      call.thread = log != nullptr ? log->thread : merged_thread_;
+      if (scope != nullptr) call.scope = scope->scope;
+      call.device = from_->device_of(0);
+      call.begin = from.begin;
+      call.end = from.end;
+      std::uint32_t said = waits.find(from.ids[0]);
+      if (said == correlation_index::none) said = waits.find(from.ids[1]);
+      if (said != correlation_index::none) {
+        const noted_wait& w = from_->waits.begin()[said];
+        call.device = from_->device_of(w.context);
+        call.stream = w.stream == activity::of_no_stream ? 0 : w.stream;
+        call.event = w.event;
+      } else if (f.waits == awaited::stream) {
+        copies.add(from.ids[0], to.calls.size());
+        copies.add(from.ids[1], to.calls.size());
+      }
+      to.calls.push_back(call);
+    }
+    // A copy that blocks waits for itself.
+    for (const device_item& i : to.items) {
+      const std::uint32_t call = copies.find(i.correlation);
+      if (call == correlation_index::none) continue;
+      to.calls[call].stream = i.stream;
+      if (i.work < out_.device.work.size()) to.calls[call].device = out_.device.work[i.work].device;
+    }
+  }
+
+  profile& out_;
+  const device_history* from_;
+  std::vector<log_place> logs_;
+  std::vector<scope_place> scopes_;
+  std::vector<known_function> functions_;
+  std::size_t latest_log_ = 0, latest_scope_ = 0;
+  std::uint32_t merged_thread_ = device_item::none;  // of the logs that have no place of their own
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/history_writer.hpp>
+
 // <kprof/attribute/parameters.hpp>
 #ifndef KPROF_ATTRIBUTE_PARAMETERS_HPP
 #define KPROF_ATTRIBUTE_PARAMETERS_HPP
 
-// Turns what the recorder holds of an operator, its fields and the raw bytes of its parameters,
-// into the typed values of a profile. Values are copied as the machine has them, little-endian on
-// all that kprof supports. Pure.
+// Turns what the recorder holds of an operator, its fields, the raw bytes of its parameters and
+// what its formulas say, into the typed values of a profile. Values are copied as the machine has
+// them, little-endian on all that kprof supports. Pure.
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
+// <kprof/profile/field_kinds.hpp>
+#ifndef KPROF_PROFILE_FIELD_KINDS_HPP
+#define KPROF_PROFILE_FIELD_KINDS_HPP
+
+// What a profile calls the kinds of fields that operators declare. Pure.
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -27095,6 +34496,20 @@ inline parameter_kind to_kind(field_kind kind) noexcept {
   }
   return parameter_kind::none;
 }
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/field_kinds.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 inline std::vector<operator_field> to_fields(const std::vector<field_info>& from) {
   std::vector<operator_field> out;
@@ -27166,6 +34581,19 @@ inline parameter_values pack_parameters(const op_info& op, const char* from) {
   out.packed.reserve(op.params_size);
   pack_fields(out.packed, op.fields, from);
   return out;
+}
+
+inline work_per_call to_work(const work& w) noexcept {
+  return {w.has_flops != 0,
+          w.has_bytes != 0,
+          w.valid != 0,
+          w.flops,
+          w.read,
+          w.written,
+          static_cast<dtype>(w.type),
+          static_cast<arithmetic_unit>(w.on),
+          static_cast<pass_kind>(w.pass),
+          w.threads};
 }
 
 inline operator_info to_operator(const op_info& from) {
@@ -27337,6 +34765,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     };
     n.shared.joined = n.shared.calls = sums.calls;
     n.shared.wall_ns = ns(sums.wall);
+    n.shared.elapsed_ns = ns(sums.elapsed);
     n.shared.busy_ns = ns(sums.busy);
     n.shared.longest_ns = ns(sums.longest);
     n.shared.min_ns = ns(sums.min_wall);
@@ -27421,6 +34850,173 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/shared_calls.hpp>
+
+// <kprof/attribute/step_shares.hpp>
+#ifndef KPROF_ATTRIBUTE_STEP_SHARES_HPP
+#define KPROF_ATTRIBUTE_STEP_SHARES_HPP
+
+// Puts the program's steps into a profile: their marks and sums, and what the scopes of the
+// timeline did in the latest of them. Linear in the timeline. Included by build.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL step_shares {
+ public:
+  /// Numbers of steps and nodes that are looked at together, so that their table stays small.
+  static constexpr std::size_t most_cells = std::size_t{1} << 16U;
+
+  explicit step_shares(const timebase& time) : time_(time) {}
+
+  /// Once for each thread, before the others here: whose steps take most time?
+  void look_at(const thread_log& log) {
+    nodes_ += log.tree.nodes().size();
+    if (log.steps.count < 2 || log.steps.total <= most_ticks_) return;
+    most_ticks_ = log.steps.total;
+    windows_ = log.steps.kept();
+  }
+  /// `recycled`: the time in ticks from which on the timeline has all scopes.
+  void choose(std::uint64_t recycled) {
+    std::size_t first = 0;
+    while (first < windows_.size() && windows_[first].begin < recycled) ++first;
+    const std::size_t most = most_cells / std::max<std::size_t>(1, nodes_);
+    if (windows_.size() - first > most) first = windows_.size() - most;
+    windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+
+  /// The steps of a thread, whose nodes are in the profile from `base` on.
+  void add(profile& out, const thread_log& log, std::uint32_t thread, std::uint32_t base,
+           std::uint64_t now) {
+    add_sums(out, log, thread, now);
+    if (!windows_.empty()) add_scopes(out, log, base);
+  }
+
+  /// `recycled`: what choose() asks for, as it is now.
+  void finish(profile& out, std::uint64_t recycled) {
+    if (out.stepping.threads.empty()) return;
+    std::sort(out.steps.begin(), out.steps.end(), [](const step_mark& a, const step_mark& b) {
+      return a.end != b.end       ? a.end < b.end
+             : a.begin != b.begin ? a.begin < b.begin
+                                  : a.thread < b.thread;
+    });
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < out.stepping.threads.size(); ++i)
+      if (out.stepping.threads[i].total_ns > out.stepping.threads[most].total_ns) most = i;
+    if (most != 0) std::swap(out.stepping.threads[0], out.stepping.threads[most]);
+    std::vector<step_share> shares = std::exchange(out.stepping.shares, {});
+    if (windows_.empty()) return;
+    std::vector<std::uint32_t> marks = marks_of_windows(out, out.stepping.threads[0].thread);
+    // Another thread has overtaken this one, or the marks were thinned meanwhile.
+    if (marks.size() != windows_.size()) return;
+    std::size_t first = 0;
+    while (first < windows_.size() && windows_[first].begin < recycled) ++first;
+    if (first == windows_.size()) return;
+    out.stepping.whole_from = ns(windows_[first].begin);
+    out.stepping.shares.reserve(shares.size());
+    for (std::size_t i = first; i < windows_.size(); ++i)
+      for (const step_share& s : shares)
+        if (s.step == i) {
+          out.stepping.shares.push_back(s);
+          out.stepping.shares.back().step = marks[i];
+        }
+  }
+
+ private:
+  std::int64_t ns(std::uint64_t ticks) const {
+    return static_cast<std::int64_t>(time_.since_start_ns(ticks));
+  }
+
+  void add_sums(profile& out, const thread_log& log, std::uint32_t thread,
+                std::uint64_t now) const {
+    const step_totals& from = log.steps;
+    if (from.count == 0 && !from.runs) return;
+    const double ns_per_tick = time_.ns_per_tick();
+    const auto in_ns = [&](std::uint64_t ticks) {
+      return static_cast<double>(ticks) * ns_per_tick;
+    };
+    thread_steps& sums = out.stepping.threads.emplace_back();
+    sums.thread = thread;
+    sums.count = from.count;
+    sums.nested = from.nested;
+    sums.total_ns = in_ns(from.total);
+    sums.min_ns = from.count == 0 ? 0 : in_ns(from.shortest);
+    sums.max_ns = in_ns(from.longest);
+    if (from.count != 0) sums.first_ns = in_ns(from.first.ticks());
+    if (from.runs && !log.ended)
+      sums.running_ns = in_ns(now > from.running.begin ? now - from.running.begin : 0);
+    sums.durations = from.durations;
+    out.complete.imprecise += from.imprecise;
+    for (const step_span& s : from.kept())
+      out.steps.push_back({s.index, thread, true, ns(s.begin), ns(s.end)});
+  }
+
+  void add_scopes(profile& out, const thread_log& log, std::uint32_t base) {
+    struct cell {
+      std::uint64_t calls = 0;
+      std::uint64_t ticks = 0;
+      std::uint64_t inside = 0;  // in child scopes
+    };
+    const std::size_t nodes = log.tree.nodes().size(), steps = windows_.size();
+    std::vector<cell> cells(nodes * steps);
+    std::size_t at = 0;
+    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+      // Scopes come in the order of their ends: mostly they are in the step of the one before.
+      while (at < steps && windows_[at].end < end) ++at;
+      for (std::size_t i = at + 1; i-- > 0;) {
+        if (i == steps) continue;
+        const step_span& step = windows_[i];
+        if (step.end <= start && step.end < end) break;
+        if (step.begin >= end) continue;
+        cell& c = cells[i * nodes + node];
+        if (end <= step.end) ++c.calls;
+        const std::uint64_t from = std::max(start, step.begin), to = std::min(end, step.end);
+        c.ticks += to > from ? to - from : 0;
+      }
+    });
+    const double ns_per_tick = time_.ns_per_tick();
+    for (std::size_t i = 0; i < steps; ++i) {
+      cell* const step = cells.data() + i * nodes;
+      for (std::size_t n = 1; n < nodes; ++n)
+        step[log.tree.nodes()[n].parent].inside += step[n].ticks;
+      for (std::size_t n = 1; n < nodes; ++n) {
+        const cell& c = step[n];
+        if (c.calls == 0 && c.ticks == 0) continue;
+        // Children of an adopted path are not inside a scope of this thread.
+        const std::uint64_t self = c.ticks > c.inside ? c.ticks - c.inside : 0;
+        out.stepping.shares.push_back(
+            {static_cast<std::uint32_t>(i), base + static_cast<std::uint32_t>(n), c.calls,
+             static_cast<double>(c.ticks) * ns_per_tick, static_cast<double>(self) * ns_per_tick});
+      }
+    }
+  }
+
+  std::vector<std::uint32_t> marks_of_windows(const profile& out, std::uint32_t thread) const {
+    std::vector<std::uint32_t> marks;
+    for (std::uint32_t i = 0; i < out.steps.size() && marks.size() < windows_.size(); ++i) {
+      const step_span& window = windows_[marks.size()];
+      const step_mark& m = out.steps[i];
+      if (m.thread == thread && m.index == window.index && m.begin == ns(window.begin))
+        marks.push_back(i);
+    }
+    return marks;
+  }
+
+  const timebase& time_;
+  std::size_t nodes_ = 0;  // of all threads
+  std::uint64_t most_ticks_ = 0;
+  std::vector<step_span> windows_;  // in order, disjoint
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/step_shares.hpp>
 
 // <kprof/attribute/unshared_calls.hpp>
 #ifndef KPROF_ATTRIBUTE_UNSHARED_CALLS_HPP
@@ -27598,20 +35194,8 @@ namespace detail {
 struct moment {
   const timebase& time;
   std::uint64_t now;
-  bool with_timeline;
+  single_scopes scopes;
 };
-
-inline work_per_call to_work(const work& w) noexcept {
-  return {w.has_flops != 0,
-          w.has_bytes != 0,
-          w.valid != 0,
-          w.flops,
-          w.read,
-          w.written,
-          static_cast<dtype>(w.type),
-          static_cast<arithmetic_unit>(w.on),
-          static_cast<pass_kind>(w.pass)};
-}
 
 /// `scope`: index of the node that it was launched in.
 inline device_work to_work(const device_total& row, std::uint32_t scope) {
@@ -27763,9 +35347,9 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
   return out;
 }
 
-inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
+inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                        operator_numbers& operators, const part_calls& shared_calls,
-                       shared_calls_of_profile& shared, const moment& at) {
+                       shared_calls_of_profile& shared, const moment& at, history_writer& history) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -27784,11 +35368,16 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   }
   for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
     const cpu_sums cpu = log.cpu.of(i);
-    out.nodes[base + i].measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
-    out.nodes[base + i].off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
+    scope_node& node = out.nodes[base + i];
+    node.measured_ns = static_cast<double>(cpu.measured) * ns_per_tick;
+    node.off_cpu_ns = static_cast<double>(cpu.off) * ns_per_tick;
+    node.denormal_ns = static_cast<double>(cpu.denormal) * ns_per_tick;
+    node.measured_calls = cpu.measured_calls;
+    node.denormal_calls = cpu.denormal_calls;
   }
   out.cost.cpu_readings += log.cpu.readings();
   add_missing_launches(out, log, base);
+  history.add_log(log, thread, base, at.time.ns_per_tick());
   log.device.each([&](const device_total& row) {
     out.device.work.push_back(to_work(row, base + row.key.node));
   });
@@ -27813,7 +35402,8 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.imprecise += log.tree.imprecise();
   out.device.complete.launches_lost += log.counts.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
-  if (at.with_timeline)
+  if (at.scopes == single_scopes::all ||
+      (at.scopes == single_scopes::beside_devices && history.has_items()))
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
       out.timeline.push_back({base + node, static_cast<std::int64_t>(start - at.time.first().ticks),
                               end > start ? end - start : 0});
@@ -27832,16 +35422,26 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   operator_numbers operators(out.operators);
   shared_calls_of_profile shared(out, at.time);
   unshared_calls unshared;
+  step_shares steps(at.time);
+  history_writer history(out, device == nullptr ? nullptr : &device->history());
+  if (history.has_calls())
+    from.each_thread([&](const thread_log& log) { history.expect(log.number); });
   from.join_parts(at.now);
+  from.each_thread([&](thread_log& log) { steps.look_at(log); });
+  steps.choose(from.counts().recycled_until);
   from.each_thread([&](thread_log& log) {
+    steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
+              static_cast<std::uint32_t>(out.nodes.size()), at.now);
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
-    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at);
+    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history);
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
   shared.finish();
+  steps.finish(out, from.counts().recycled_until);
+  history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
   const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
   out.complete.dropped += counts.dropped;
@@ -27924,7 +35524,7 @@ inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2
 // Activity kinds.
 inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4,
                                kind_runtime = 5, kind_device = 8, kind_concurrent_kernel = 10,
-                               kind_overhead = 17, kind_memcpy_peer = 22,
+                               kind_overhead = 17, kind_memcpy_peer = 22, kind_event = 36,
                                kind_external_correlation = 39, kind_synchronization = 38;
 
 inline constexpr std::uint32_t flush_forced = 1;
@@ -28018,23 +35618,28 @@ namespace graph_data {  // CUpti_GraphData
 inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
 }
 namespace kernel {  // CUpti_ActivityKernel5 and later
-inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, stream = 48,
-                             grid = 52, block = 64, static_shared = 76, dynamic_shared = 80,
-                             correlation = 92, name = 104, graph_node = 144;
+inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, context = 44,
+                             stream = 48, grid = 52, block = 64, static_shared = 76,
+                             dynamic_shared = 80, correlation = 92, name = 104, graph_node = 144;
 }
 namespace memcpy_record {  // CUpti_ActivityMemcpy4 and later
 inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24,
-                             device = 32, stream = 40, correlation = 44, graph_node = 64;
+                             device = 32, context = 36, stream = 40, correlation = 44,
+                             graph_node = 64;
 }
 namespace memcpy_peer {  // CUpti_ActivityMemcpyPtoP3 and later; up to `stream` as memcpy_record
 inline constexpr std::size_t correlation = 60, graph_node = 72;
 }
 namespace memset_record {  // CUpti_ActivityMemset3 and later
-inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, stream = 40,
-                             correlation = 44, place = 50, graph_node = 64;
+inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, context = 36,
+                             stream = 40, correlation = 44, place = 50, graph_node = 64;
 }
 namespace synchronization {  // CUpti_ActivitySynchronization and later
-inline constexpr std::size_t start = 8, end = 16, correlation = 24;
+inline constexpr std::size_t type = 4, start = 8, end = 16, correlation = 24, context = 28,
+                             stream = 32, event = 36;
+}
+namespace event {  // CUpti_ActivityCudaEvent and later
+inline constexpr std::size_t correlation = 4, context = 8, stream = 12, event = 16;
 }
 namespace overhead {  // CUpti_ActivityOverhead and later
 inline constexpr std::size_t start = 24, end = 32;
@@ -28339,8 +35944,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
 #define KPROF_COLLECT_CUPTI_CALLS_HPP
 
-// Which CUDA calls matter to attribution, and which of them this thread is in. Calls are classified
-// by the names that CUPTI gives them, not by number: a new CUDA version brings new launch calls.
+// Which CUDA calls matter, to attribution or for the time they take, and which of them this thread
+// is in. Calls are classified by the names that CUPTI gives them, not by number: a new CUDA version
+// brings new launch calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -28359,7 +35965,11 @@ enum class call : std::uint8_t {
   end_capture,
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
+  timed,         // nothing of these; how long it takes is worth knowing
 };
+
+// Numbers of functions: CUPTI's, with these.
+inline constexpr std::uint32_t driver_bit = 0x4000, blocks_bit = observed_call::blocks;
 
 /// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000",
 /// "cuMemcpyHtoDAsync_v2".
@@ -28379,31 +35989,88 @@ inline call classify(std::string_view name) noexcept {
   return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
 }
 
+/// Without the version that the runtime's functions have: "cudaLaunchKernel_v7000".
+inline std::string_view without_version(std::string_view name) noexcept {
+  const std::size_t at = name.rfind("_v");
+  return at != std::string_view::npos && name.size() - at >= 6 ? name.substr(0, at) : name;
+}
+
+/// What a function does for the program, by its name. kprof does not ask for calls of a function
+/// that does nothing of interest: programs make a hundred times as many as launches.
+inline function_description describe_function(std::string_view versioned) noexcept {
+  const std::string_view name = without_version(versioned);
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  enum : std::uint8_t { other, launch, copy, set, synchronize, allocate, free, record, wait };
+  enum : std::uint8_t { nothing, device, stream, event };
+  const bool waits = !has("Async");
+  if (has("Graph")) return {name, has("GraphLaunch") ? launch : other, nothing, false};
+  if (has("StreamWaitEvent")) return {name, wait, nothing, false};
+  if (has("EventRecord")) return {name, record, nothing, false};
+  if (has("Synchronize"))
+    return {name, synchronize, has("Stream") ? stream : has("Event") ? event : device, true};
+  if (has("Memcpy")) return {name, copy, waits ? stream : nothing, waits};
+  if (has("Memset")) return {name, set, nothing, false};
+  if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("MemCreate") ||
+      has("HostRegister"))
+    return {name, allocate, nothing, waits};
+  if (has("Free") || has("MemRelease") || has("HostUnregister"))
+    return {name, free, waits ? device : nothing, waits};
+  return {name, has("Launch") ? launch : other, nothing, false};
+}
+/// Whether the function is called for what it does, of those that describe_function() knows as
+/// `other`.
+inline bool is_worth_timing(std::string_view name) noexcept {
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  return describe_function(name).kind != 0 || has("ModuleLoad") || has("LibraryLoad") ||
+         has("LinkComplete") || has("StreamCreate") || has("StreamDestroy") || has("EventCreate") ||
+         has("EventDestroy") || has("PrefetchAsync");
+}
+
 /// The calls of one domain, by their number.
 class call_table {
  public:
   /// Asks CUPTI for the names of all calls of the domain.
   void fill(const functions& f, std::uint32_t domain) {
-    calls_.assign(1, call::other);
+    calls_.assign(1, {});
     const char* name = nullptr;
     while (calls_.size() < 8192 &&
            f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) ==
                success &&
            name != nullptr)
-      calls_.push_back(classify(name));
+      add(domain, name);
   }
-  call operator[](std::uint32_t id) const noexcept {
-    return id < calls_.size() ? calls_[id] : call::other;
+  /// What is known of a function.
+  struct known_call {
+    const char* name = nullptr;  // CUPTI's, which stays in memory
+    call what = call::other;
+    std::uint16_t function = 0;  // as in observed_call
+  };
+  known_call operator[](std::uint32_t id) const noexcept {
+    return id < calls_.size() ? calls_[id] : known_call{};
   }
-  /// Calls visit(id) for those that matter.
+  /// Calls visit(id) for those that matter to attribution; `timed`: for the others that matter.
   template <class Visit>
-  void each(Visit visit) const {
+  void each(Visit visit, bool timed = false) const {
     for (std::size_t i = 0; i < calls_.size(); ++i)
-      if (calls_[i] != call::other) visit(static_cast<std::uint32_t>(i));
+      if (calls_[i].what != call::other && (calls_[i].what == call::timed) == timed)
+        visit(static_cast<std::uint32_t>(i));
   }
 
  private:
-  std::vector<call> calls_;
+  void add(std::uint32_t domain, const char* name) {
+    known_call k{name, classify(name)};
+    if (k.what == call::other && is_worth_timing(name)) k.what = call::timed;
+    const auto number = static_cast<std::uint32_t>(calls_.size());
+    k.function = static_cast<std::uint16_t>(number | (domain == driver_api ? driver_bit : 0U) |
+                                            (describe_function(name).blocks ? blocks_bit : 0U));
+    calls_.push_back(k);
+  }
+
+  std::vector<known_call> calls_;  // 8192 at the most
 };
 
 /// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and the
@@ -28422,6 +36089,11 @@ struct call_state {
   bool captured = false;          // the launch became a node of a graph
   const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
+  // Of the outermost call that is timed and launches nothing.
+  std::uint32_t timing = 0;  // depth
+  std::uint32_t timed_count = 0;
+  std::uint32_t timed_ids[2] = {};
+  std::uint64_t timed_since = 0;
 
   /// Forgets calls that began in an earlier round of collecting: their ends were not seen.
   void enter_round(std::uint32_t now) noexcept {
@@ -28439,6 +36111,8 @@ struct call_state {
 };
 
 KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
+/// Whether the calls that this thread makes are kprof's own.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool calls_are_own = false;
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END
@@ -28867,6 +36541,7 @@ inline void read_kernel(const void* r, activity& out) noexcept {
   out.end = field<std::uint64_t>(r, kernel::end);
   out.device = field<std::uint32_t>(r, kernel::device);
   out.stream = field<std::uint32_t>(r, kernel::stream);
+  out.context = field<std::uint32_t>(r, kernel::context);
   for (std::size_t i = 0; i < 3; ++i) {
     out.grid[i] = field<std::uint32_t>(r, kernel::grid + 4 * i);
     out.block[i] = field<std::uint32_t>(r, kernel::block + 4 * i);
@@ -28889,6 +36564,7 @@ inline void read_memcpy(const void* r, activity& out, std::size_t correlation,
   out.end = field<std::uint64_t>(r, memcpy_record::end);
   out.device = field<std::uint32_t>(r, memcpy_record::device);
   out.stream = field<std::uint32_t>(r, memcpy_record::stream);
+  out.context = field<std::uint32_t>(r, memcpy_record::context);
   out.correlation = field<std::uint32_t>(r, correlation);
   out.graph_node = field<std::uint64_t>(r, graph_node);
 }
@@ -28901,8 +36577,30 @@ inline void read_memset(const void* r, activity& out) noexcept {
   out.end = field<std::uint64_t>(r, memset_record::end);
   out.device = field<std::uint32_t>(r, memset_record::device);
   out.stream = field<std::uint32_t>(r, memset_record::stream);
+  out.context = field<std::uint32_t>(r, memset_record::context);
   out.correlation = field<std::uint32_t>(r, memset_record::correlation);
   out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
+}
+
+/// CUPTI writes ~0 for an event or a stream that a synchronization is not about.
+inline void read_synchronization(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::synchronization;
+  const auto type = field<std::uint32_t>(r, synchronization::type);
+  out.direction = static_cast<std::uint8_t>(type <= 4 ? type : 0);
+  out.start = field<std::uint64_t>(r, synchronization::start);
+  out.end = field<std::uint64_t>(r, synchronization::end);
+  out.correlation = field<std::uint32_t>(r, synchronization::correlation);
+  out.context = field<std::uint32_t>(r, synchronization::context);
+  out.stream = field<std::uint32_t>(r, synchronization::stream);
+  const auto event = field<std::uint32_t>(r, synchronization::event);
+  out.event = event == ~std::uint32_t{0} ? 0 : event;
+}
+inline void read_event(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::event_record;
+  out.correlation = field<std::uint32_t>(r, event::correlation);
+  out.context = field<std::uint32_t>(r, event::context);
+  out.stream = field<std::uint32_t>(r, event::stream);
+  out.event = field<std::uint32_t>(r, event::event);
 }
 
 /// Whether the record is an activity; a record of a kind that was not asked for, and is not known,
@@ -28919,11 +36617,8 @@ inline bool read(const void* r, activity& out) noexcept {
       read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node);
       return true;
     case kind_memset: read_memset(r, out); return true;
-    case kind_synchronization:
-      out.kind = activity_kind::synchronization;
-      out.start = field<std::uint64_t>(r, synchronization::start);
-      out.end = field<std::uint64_t>(r, synchronization::end);
-      return true;
+    case kind_synchronization: read_synchronization(r, out); return true;
+    case kind_event: read_event(r, out); return true;
     case kind_overhead:
       out.kind = activity_kind::overhead;
       out.start = field<std::uint64_t>(r, overhead::start);
@@ -29250,6 +36945,7 @@ class device_wait {
   bool for_all_devices() {
     const std::lock_guard lock(waiting_);
     if (capturing_.any()) return false;
+    const own_calls mark;
     void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (driver == nullptr) return false;
     const bool all = for_contexts(driver);
@@ -29283,6 +36979,14 @@ class device_wait {
   }
 
  private:
+  /// The program has made none of these calls.
+  struct own_calls {
+    own_calls() noexcept { calls_are_own = true; }
+    ~own_calls() { calls_are_own = false; }
+    own_calls(const own_calls&) = delete;
+    own_calls& operator=(const own_calls&) = delete;
+  };
+
   template <class Function>
   static Function function(void* library, const char* name) noexcept {
     void* const found = dlsym(library, name);
@@ -29352,8 +37056,9 @@ class callback_handler {
                    record_reader& reader)
       : listener_(listener), f_(f), wait_(wait), reader_(reader) {}
 
-  /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter.
-  void enable(subscriber who) {
+  /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter. `timed`: also for
+  /// calls of which only the time matters, and the listener is told the times.
+  void enable(subscriber who, bool timed = false) {
     // Once: callbacks of an earlier subscription may still be under way, and look there.
     if (!calls_are_known_) {
       runtime_.fill(f_, runtime_api);
@@ -29361,15 +37066,28 @@ class callback_handler {
       calls_are_known_ = true;
     }
     ++round_;
+    timed_ = timed;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
           module_unload_starting, graph_node_created, graph_node_destroy_starting,
           graph_node_cloned, graph_node_updated})
       static_cast<void>(f_.enable_callback(1, who, resource, id));
-    runtime_.each(
-        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
-    driver_.each(
-        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, driver_api, id)); });
+    for (const bool also : {false, true}) {
+      if (also && !timed) break;
+      const auto on = [&](const call_table& calls, std::uint32_t domain) {
+        calls.each(
+            [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, domain, id)); },
+            also);
+      };
+      on(runtime_, runtime_api);
+      on(driver_, driver_api);
+    }
+  }
+  /// `number`: as in observed_call.
+  function_description function(std::uint16_t number) const noexcept {
+    const call_table& calls = (number & driver_bit) != 0 ? driver_ : runtime_;
+    const char* const name = calls[number & (driver_bit - 1)].name;
+    return name == nullptr ? function_description{} : describe_function(name);
   }
   const call_table& runtime_calls() const noexcept { return runtime_; }
   const call_table& driver_calls() const noexcept { return driver_; }
@@ -29387,7 +37105,8 @@ class callback_handler {
   }
 
  private:
-  void api_call(call what, const void* data) noexcept {
+  void api_call(const call_table::known_call& of, const void* data) noexcept {
+    const call what = of.what;
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
     const bool enters = field<std::uint32_t>(data, callback_data::site) == api_enter;
@@ -29399,7 +37118,8 @@ class callback_handler {
       case call::launch_transfer:
       case call::launch_graph:
         if (enters) begin_launch(s, what, data);
-        if (leaves(s.launching) && result_of(data) == 0) launched(s);
+        if (leaves(s.launching))
+          launched(s, timed_ ? of.function : std::uint16_t{0}, result_of(data));
         break;
       case call::begin_capture:
         if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
@@ -29413,6 +37133,14 @@ class callback_handler {
         if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
         break;
       case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case call::timed:
+        // A call that launches makes such calls too: they are part of it.
+        if (s.launching != 0 || calls_are_own) return;
+        if (enters) begin_timed(s, data);
+        if (leaves(s.timing))
+          listener_.called(
+              {s.timed_ids, s.timed_count, s.timed_since, listener_.now(), of.function});
+        break;
       case call::other: break;
     }
   }
@@ -29430,9 +37158,21 @@ class callback_handler {
     const bool is_known = context == nullptr || wait_.add(context);
     s.context = is_known ? context : nullptr;  // else the next launch tries again
   }
-  void launched(const call_state& s) noexcept {
+  void begin_timed(call_state& s, const void* data) noexcept {
+    const auto id = field<std::uint32_t>(data, callback_data::correlation);
+    if (s.timing == 0) s.timed_count = 0, s.timed_since = listener_.now();
+    if (s.timed_count < 2 && id != 0) s.timed_ids[s.timed_count++] = id;
+  }
+  /// `function`: 0 where no times are wanted.
+  void launched(const call_state& s, std::uint16_t function, int error) noexcept {
+    const observed_call call{s.ids, s.count, s.when, function == 0 ? s.when : listener_.now(),
+                             function};
+    if (error != 0 || s.captured) {
+      if (function != 0) listener_.called(call);
+      if (error != 0) return;
+    }
     if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
-    if (!s.captured) listener_.launched(s.ids, s.count, s.when, s.what);
+    if (!s.captured) listener_.launched(call, s.what);
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -29497,6 +37237,7 @@ class callback_handler {
   record_reader& reader_;
   call_table runtime_, driver_;
   bool calls_are_known_ = false;
+  std::atomic<bool> timed_{false};       // times of calls are wanted
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   std::atomic<bool> graphs_were_launched_{false};
@@ -29602,13 +37343,14 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   cupti_collector(const cupti_collector&) = delete;
   cupti_collector& operator=(const cupti_collector&) = delete;
 
-  /// Begins to collect, with buffers of `memory` bytes in all. A failure is final: further calls
+  /// Begins to collect, with buffers of `memory` bytes in all; `calls`: and which functions the
+  /// program calls. A failure is final: further calls
   /// return it again. Opens libraries, so the caller holds no lock that a static constructor might
   /// want.
-  status start(std::size_t memory) {
+  status start(std::size_t memory, bool calls) {
     if (collecting_ || ended_) return {};
     if (!failure_.ok()) return failure_;
-    if (!attempt([&] { failure_ = subscribe(memory); })) {
+    if (!attempt([&] { failure_ = subscribe(memory, calls); })) {
       if (client_.handle() != nullptr) end_subscription();
       return {out_of_memory};  // not final: there may be memory later
     }
@@ -29675,14 +37417,17 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }
+  function_description function(std::uint16_t number) const noexcept {
+    return callbacks_.function(number);
+  }
 
  private:
-  static constexpr std::uint32_t kinds[] = {cupti::kind_device,  cupti::kind_concurrent_kernel,
-                                            cupti::kind_memcpy,  cupti::kind_memcpy_peer,
-                                            cupti::kind_memset,  cupti::kind_synchronization,
-                                            cupti::kind_overhead};
+  static constexpr std::uint32_t kinds[] = {cupti::kind_device,   cupti::kind_concurrent_kernel,
+                                            cupti::kind_memcpy,   cupti::kind_memcpy_peer,
+                                            cupti::kind_memset,   cupti::kind_synchronization,
+                                            cupti::kind_overhead, cupti::kind_event};
 
-  status subscribe(std::size_t memory) {
+  status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
@@ -29698,7 +37443,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       return {refusal(r)};
     }
     listening_ = true;
-    status s = enable();
+    status s = enable(calls);
     if (!s) end_subscription();
     return s;
   }
@@ -29706,12 +37451,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     listening_ = false;
     not_ended_because_ = client_.unsubscribe();
   }
-  status enable() {
-    callbacks_.enable(client_.handle());
+  status enable(bool calls) {
+    callbacks_.enable(client_.handle(), calls);
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
+      if (kind == cupti::kind_event && !calls) continue;
       const cupti::result r = client_.enable(kind);
-      if (r == cupti::success || kind == cupti::kind_device ||
+      if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_event ||
           kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
         continue;
       for (const std::uint32_t enabled : kinds) {
@@ -29837,8 +37583,8 @@ KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collec
 /// This module's collector, as the session uses it.
 KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
   static constexpr collector_api table{
-      [](const device_listener& listener, std::size_t memory) {
-        return cupti_collector::get(&listener).start(memory);
+      [](const device_listener& listener, std::size_t memory, bool calls) {
+        return cupti_collector::get(&listener).start(memory, calls);
       },
       [] { return cupti_collector::get().flush(); },
       [] { return cupti_collector::get().stop(); },
@@ -29847,6 +37593,7 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [] { return cupti_collector::get().version(); },
       [] { return cupti_collector::get().notes(); },
       []() noexcept { return cupti_collector::get().memory(); },
+      [](std::uint16_t number) noexcept { return cupti_collector::get().function(number); },
   };
   return table;
 }
@@ -31263,13 +39010,15 @@ class KPROF_DETAIL_LOCAL device_transcript {
   /// held it.
   void forget() noexcept { file_ = -1; }
 
-  [[gnu::cold]] void launch(recorder& threads, std::uint32_t thread, std::uint64_t when,
-                            const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
+  /// `began`: in CLOCK_REALTIME ns.
+  [[gnu::cold]] void launch(recorder& threads, const observed_call& call, std::uint64_t began,
                             launch_kind what, bool ignored) {
+    const std::uint32_t path = threads.capture_for_graph(0, false).path;
     const std::lock_guard lock(mutex_);
     if (!attempt([&] { write_path(threads, path); })) return end_with(ENOMEM);
-    put("launch %" PRIu32 " %" PRIu64 " ", thread, when);
-    for (std::uint32_t i = 0; i < count; ++i) put("%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
+    put("launch %" PRIu32 " %" PRIu64 " ", recorder::this_thread(), began);
+    for (std::uint32_t i = 0; i < call.count; ++i)
+      put("%s%" PRIu32, i == 0 ? "" : ",", call.ids[i]);
     if (ignored) put(" ignored");
     else put(" %" PRIu32, path);
     put(what == launch_kind::kernel     ? " kernel\n"
@@ -31306,8 +39055,13 @@ class KPROF_DETAIL_LOCAL device_transcript {
         d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
         d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
   }
-  [[gnu::cold]] void read(const activity& a) {
+  [[gnu::cold]] void read(const activity* some, std::size_t count) {
     const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < count; ++i) write(some[i]);
+  }
+
+ private:
+  void write(const activity& a) {
     switch (a.kind) {
       case activity_kind::kernel:
         write_work("kernel", a);
@@ -31327,6 +39081,7 @@ class KPROF_DETAIL_LOCAL device_transcript {
       case activity_kind::synchronization:
         put("sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
+      case activity_kind::event_record: break;
       case activity_kind::overhead:
         put("overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
@@ -31334,7 +39089,6 @@ class KPROF_DETAIL_LOCAL device_transcript {
     }
   }
 
- private:
   [[gnu::cold, gnu::format(printf, 2, 3)]] void put(const char* format, ...) {
     va_list values, again;
     va_start(values, format);
@@ -31418,6 +39172,43 @@ class KPROF_DETAIL_LOCAL device_transcript {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/transcript.hpp>
+
+// <kprof/session/note_call.hpp>
+#ifndef KPROF_SESSION_NOTE_CALL_HPP
+#define KPROF_SESSION_NOTE_CALL_HPP
+
+// From what a collector tells of a call to the record in the calling thread's log.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t calls_noted = 0;
+
+constexpr record_kind record_kind_of(launch_kind what, bool ignored) noexcept {
+  if (ignored) return record_kind::ignored_launch;
+  return what == launch_kind::kernel     ? record_kind::kernel_launch
+         : what == launch_kind::transfer ? record_kind::transfer_launch
+                                         : record_kind::graph_launch;
+}
+
+/// `timed`: false leaves out which function it was and how long it took, and calls that are nothing
+/// but that. True where it is time to take what the logs have of calls: launches without records,
+/// such as of empty copies, would never make kprof do that.
+inline bool note_call(recorder& threads, const observed_call& call, record_kind kind,
+                      bool timed) noexcept {
+  const std::uint16_t function = timed ? call.function : std::uint16_t{0};
+  if (function == 0 && kind == record_kind::host_call) return false;
+  const std::uint64_t took = function != 0 && call.ended > call.began ? call.ended - call.began : 0;
+  threads.note_launch(call.ids, call.count, call.began, kind, call_word(function, took));
+  return (++calls_noted & 0xFFFU) == 0;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/note_call.hpp>
 
 // <kprof/session/session_clock.hpp>
 #ifndef KPROF_SESSION_SESSION_CLOCK_HPP
@@ -31523,6 +39314,12 @@ class session_clock {
     return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
   }
 
+  /// The same with a reading of now.
+  std::uint64_t calibrated_realtime_of(std::uint64_t ticks) {
+    calibrate_again();
+    return realtime_of(ticks, time_.ns_per_tick());
+  }
+
   /// Since the recording began, by the counter.
   std::uint64_t elapsed_ns() const noexcept {
     const double ns = time_.since_start_ns(now());
@@ -31621,7 +39418,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void own(device_session* session) noexcept { own_device = session; }
   static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_updated,
+            {&now, &launched, &called, &graph_node_made, &graph_node_copied, &graph_node_updated,
              &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
              &count_loss, &end_reading},
             [] { static_cast<void>(attempt([] { own_device->end(); })); }};
@@ -31637,23 +39434,26 @@ class KPROF_DETAIL_LOCAL device_session {
   // waiting for the session: the session calls these without its lock.
 
   /// Begins to collect, or goes on. A failure is part of describe().
-  void collect(std::size_t memory, bool uses_counter) {
+  void collect(const settings& wanted, bool uses_counter) {
     // Launches made before another thread has started the collector would not be seen.
     const auto lock = lock_control();
     if (!lock || abandoned_ || collecting_) return;
     clock_.use_counter(uses_counter);
+    const std::size_t memory = wanted.memory;
+    const bool timeline = wanted.device_timeline;
     {
       const attribution_lock own(attribution_.mutex());
-      const calibration_point at = clock_.read();
+      const calibration_point at = clock_.read();  // launches may come before the recording begins
       clock_.restart(at);
-      // launches may come before the recording begins
-      if (!has_collected_) attribution_.restart(at.realtime_ns, memory);
+      session_start_ = at.ticks;
+      attribution_.history().describe_function = owner_.collector->function;
+      if (!has_collected_) attribution_.restart(at.realtime_ns, memory, timeline);
     }
     transcript_.open();
     opening_ = true;
     status s{out_of_memory};
-    static_cast<void>(
-        attempt([&] { s = owner_.collector->start(owner_.listener, buffers_share(memory)); }));
+    static_cast<void>(attempt(
+        [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
     if (s) has_collected_ = true, register_exit();
@@ -31703,9 +39503,12 @@ class KPROF_DETAIL_LOCAL device_session {
     if (has_collected_) attribution_.retry_pending();
     return in_recording_ ? &attribution_ : nullptr;
   }
-  /// A recording begins at `realtime_ns`. The threads' logs have begun anew under the same lock.
-  void restart(const attribution_lock&, std::uint64_t realtime_ns, std::size_t memory) {
-    if (has_collected_) attribution_.restart(realtime_ns, memory);
+  /// A recording begins. The recorder has emptied the threads' logs while the caller held the lock.
+  void restart(const attribution_lock&, const calibration_point& now, std::size_t memory,
+               bool history) {
+    session_start_ = now.ticks;
+    notes_calls_ = history;
+    if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
   }
   /// Launches made while this is false are ignored.
@@ -31748,8 +39551,7 @@ class KPROF_DETAIL_LOCAL device_session {
     collecting_ = false;
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
-    has_collected_ = false;
-    in_recording_ = false;
+    has_collected_ = in_recording_ = false;
     set_state("not collected in the child of a fork, where CUDA cannot be used");
   }
 
@@ -31808,42 +39610,37 @@ class KPROF_DETAIL_LOCAL device_session {
   void take_launches() {
     clock_.calibrate_again();
     const double rate = clock_.time().ns_per_tick();
+    attribution_.set_epoch(clock_.realtime_of(session_start_, rate));
     attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
   }
 
   /// Without memory they stay in the threads' logs.
   void take_launches_if_possible() noexcept {
-    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
+    const mark_inside_kprof mark;  // a launching thread's allocator may have guards
     static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
   }
 
-  void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
-                    launch_kind what, bool ignored) {
-    std::uint64_t realtime = 0;
-    {
-      const attribution_lock own(attribution_.mutex());
-      clock_.calibrate_again();
-      realtime = clock_.realtime_of(when, clock_.time().ns_per_tick());
-    }
-    transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
-                       own_recorder->capture_for_graph(0, false).path, what, ignored);
+  void write_launch(const observed_call& call, launch_kind what, bool ignored) {
+    attribution_lock own(attribution_.mutex());
+    const std::uint64_t began = clock_.calibrated_realtime_of(call.began);
+    own.unlock();
+    transcript_.launch(*own_recorder, call, began, what, ignored);
   }
 
   // ---- what the collector calls, in the owner
 
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
-  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
-                       launch_kind what) noexcept {
+  static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
     const bool ignored = !own.recording_.load(std::memory_order_relaxed);
-    own_recorder->note_launch(ids, count, when,
-                              ignored                         ? record_kind::ignored_launch
-                              : what == launch_kind::kernel   ? record_kind::kernel_launch
-                              : what == launch_kind::transfer ? record_kind::transfer_launch
-                                                              : record_kind::graph_launch);
-    // Launches without records, such as of empty copies, would never make kprof take launches.
-    if ((++launches_noted & 0xFFFU) == 0) own.take_launches_if_possible();
-    if (own.transcript_.is_open()) own.write_launch(ids, count, when, what, ignored);
+    own.note(call, record_kind_of(what, ignored));
+    if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
+  }
+  static void called(const observed_call& call) noexcept {
+    if (own_device->recording_) own_device->note(call, record_kind::host_call);
+  }
+  void note(const observed_call& call, record_kind kind) noexcept {
+    if (note_call(*own_recorder, call, kind, notes_calls_)) take_launches_if_possible();
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
@@ -31857,8 +39654,8 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
     const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
     if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original, when);
-    static_cast<void>(
-        attempt([&] { own_device->attribution_.graphs().updated(node, original, when); }));
+    graph_nodes& nodes = own_device->attribution_.graphs();
+    static_cast<void>(attempt([&] { nodes.updated(node, original, when); }));
   }
   static void graph_node_destroyed(std::uint64_t node) noexcept {
     static_cast<void>(attempt([&] { own_device->attribution_.graphs().destroyed(node); }));
@@ -31870,8 +39667,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void read(const activity* some, std::size_t count) noexcept {
     device_session& own = *own_device;
-    if (own.transcript_.is_open())
-      for (std::size_t i = 0; i < count; ++i) own.transcript_.read(some[i]);
+    if (own.transcript_.is_open()) own.transcript_.read(some, count);
     const mark_inside_kprof mark;
     const attribution_lock lock(own.attribution_.mutex());
     own.attribution_.take(some, count);
@@ -31894,8 +39690,7 @@ class KPROF_DETAIL_LOCAL device_session {
     own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);
   }
 
-  static thread_local constinit std::uint32_t launches_noted;  // by this thread
-  static device_session* own_device;                           // in the owner
+  static device_session* own_device;  // in the owner
 
   owner_functions owner_{};  // written before another module finds the session
   attribution attribution_;
@@ -31908,12 +39703,13 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
   std::atomic<bool> recording_{false};
   std::atomic<int> exit_handlers_{0};
-  std::uint64_t reading_since_ = 0;  // only one thread at a time reads
+  std::atomic<bool> notes_calls_{false};  // of functions, and how long they take
+  std::uint64_t session_start_ = 0;       // ticks; guarded by attribution_'s lock
+  std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
   std::mutex state_mutex_;  // guards state_
   std::string state_;       // why nothing is collected, or the collector's version
 };
-KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 
 }  // namespace detail
@@ -32529,7 +40325,8 @@ enum class session_phase : std::uint8_t {
   off,    // the settings say that nothing is recorded
   recording,
   paused,
-  stopped
+  stopped,
+  resting,  // stopped until the schedule comes to its next step
 };
 
 class session_phases {
@@ -32575,6 +40372,11 @@ class session_phases {
     if (before != session_phase::off) now_ = session_phase::stopped;
     return before;
   }
+  /// After stop(), or where nothing has been recorded. `why`: for reports.
+  void rest(std::string why) {
+    now_ = session_phase::resting;
+    off_reason_ = std::move(why);
+  }
   /// In the child of a fork, whose recording begins now.
   void restart_in_child(std::uint64_t now_ns) noexcept {
     paused_ns_ = 0;
@@ -32596,6 +40398,7 @@ class session_phases {
       case session_phase::recording: return "recording";
       case session_phase::paused: return "paused";
       case session_phase::stopped: return "stopped";
+      case session_phase::resting: return off_reason_;
     }
     return {};
   }
@@ -32618,9 +40421,10 @@ KPROF_DETAIL_END
 #define KPROF_SESSION_PRECEDENCE_HPP
 
 // Which settings hold where the program and the environment variable KPROF differ. KPROF can turn
-// off what the program wants (the recording, NVTX, device activity, the watch for signals), choose
-// whether device activity is collected and where ceilings come from, and ask for outputs at the
-// end: a user changes a run without a rebuild. Everything else is as the program says. Pure.
+// off what the program wants (the recording, NVTX, device activity or only its timeline, the watch
+// for signals), choose whether device activity is collected and where ceilings come from, and ask
+// for outputs at the end: a user changes a run without a rebuild. Everything else is as the program
+// says. Pure.
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -32639,8 +40443,11 @@ inline effective_settings combine(const settings& program, const settings& envir
   if (!environment.enabled) out.off_reason = "off (KPROF=off)";
   else if (!program.enabled) out.off_reason = "off (settings::enabled is false)";
   value.nvtx = program.nvtx && environment.nvtx;
+  value.device_timeline = program.device_timeline && environment.device_timeline;
   value.signals = program.signals && environment.signals;
   if (environment.ceilings != "auto") value.ceilings = environment.ceilings;
+  if (!environment.step.empty()) value.step = environment.step;
+  if (environment.schedule.is_on()) value.schedule = environment.schedule;
   if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
   if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
   else if (value.cupti == cupti_choice::off) out.cupti_off_reason = "off (settings::cupti is off)";
@@ -32659,379 +40466,6 @@ KPROF_DETAIL_END
 // What the machine of this process reaches, as far as it is known: by the table of GPUs, by what
 // was measured, now or earlier, and by a person, who is right. Included by the session. Any thread;
 // nothing is read or measured with the session's lock.
-
-// <kprof/machine/gpu_table.hpp>
-#ifndef KPROF_MACHINE_GPU_TABLE_HPP
-#define KPROF_MACHINE_GPU_TABLE_HPP
-
-// The rates of a whole GPU, from those of a multiprocessor and a clock. Included by
-// kprof/ceilings.hpp. Pure.
-
-// <kprof/machine/gpu_rates.hpp>
-#ifndef KPROF_MACHINE_GPU_RATES_HPP
-#define KPROF_MACHINE_GPU_RATES_HPP
-
-// What a multiprocessor of each NVIDIA architecture does in a clock. Included by gpu_ceilings.hpp.
-// Compile time only.
-//
-// Documents behind the entries: CUDA C++ Programming Guide 12 and 13, tables of arithmetic
-// instructions and of compute capabilities; the Best Practices Guide 13; the white papers of V100,
-// Turing, A100, GA102, Ada, H100 and RTX Blackwell; the data sheets of the cards that
-// tests/unit/gpu_ceilings.test.cpp compares. Code of NVIDIA: cudnn-frontend
-// (_FLOPS_PER_CLOCK_PER_SM), aiconfigurator (systems/*.yaml). Measurements: clpeak (RTX 5060),
-// OpenCL-Benchmark (B200, B300), gau-nernst and mredenti (RTX 4090, GH200).
-
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Where an entry comes from, the most trusted first.
-enum class rate_source : std::uint8_t {
-  none,       // the architecture cannot do it, or nobody knows
-  vendor,     // a document, header or program of NVIDIA
-  measured,   // by others, in a log that can be read
-  derived,    // from the published figure of a card, which it meets within 1 %
-  statement,  // in a forum or an encyclopedia, or common knowledge
-};
-
-/// Operations of one multiprocessor in one clock. A multiplication and an addition are two.
-struct gpu_rate {
-  std::int32_t per_clock = 0;  // 0: it cannot do that; below 0: not known
-  rate_source source = rate_source::none;
-  bool is_halved = false;  // on GeForce cards
-
-  constexpr gpu_rate halved() const { return {per_clock, source, true}; }
-};
-
-struct gpu_architecture {
-  std::uint32_t compute = 0;  // major * 10 + minor
-  // Of the CUDA cores:
-  gpu_rate f64{}, f32{}, f16{}, bf16{}, int32{}, int8{};
-  // Of the tensor cores, with dense operands; f16 and fp8 by what they add into:
-  gpu_rate tensor_f64{}, tf32{}, f16_in_f16{}, f16_in_f32{}, tensor_bf16{};
-  gpu_rate fp8_in_f16{}, fp8_in_f32{}, fp6{}, fp4{};
-  gpu_rate tensor_int8{}, tensor_int4{};
-  std::int32_t sparse_factor = 1;     // of tf32 and narrower types, 2 of 4 operands zero
-  std::int32_t shared_bytes = -1;     // of shared memory, a clock and multiprocessor
-  std::int32_t l2_bytes_of_gpu = -1;  // a clock, of the whole GPU
-  std::int32_t lanes = 0;             // that compute f32
-};
-
-namespace gpu_rates {
-
-consteval gpu_rate vendor(std::int32_t rate) { return {rate, rate_source::vendor}; }
-consteval gpu_rate measured(std::int32_t rate) { return {rate, rate_source::measured}; }
-consteval gpu_rate derived(std::int32_t rate) { return {rate, rate_source::derived}; }
-consteval gpu_rate stated(std::int32_t rate) { return {rate, rate_source::statement}; }
-inline constexpr gpu_rate not_known{-1, rate_source::none};
-
-// clang-format off
-inline constexpr gpu_architecture architectures[] = {
-    {.compute = 70,
-     .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
-     .int8 = stated(512),
-     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024),
-     .shared_bytes = 128, .l2_bytes_of_gpu = 2048, .lanes = 64},
-    {.compute = 72,
-     .f64 = stated(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
-     .int8 = not_known,
-     .f16_in_f16 = stated(1024), .f16_in_f32 = stated(1024), .tensor_int8 = stated(2048),
-     .shared_bytes = 128, .lanes = 64},
-    {.compute = 75,
-     .f64 = vendor(4), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
-     .int8 = stated(512),
-     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
-     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
-     .shared_bytes = 64, .lanes = 64},
-    {.compute = 80,
-     .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(512), .bf16 = vendor(256),
-     .int32 = vendor(128), .int8 = not_known,
-     .tensor_f64 = vendor(128), .tf32 = vendor(1024),
-     .f16_in_f16 = vendor(2048), .f16_in_f32 = vendor(2048), .tensor_bf16 = vendor(2048),
-     .tensor_int8 = vendor(4096), .tensor_int4 = vendor(8192),
-     .sparse_factor = 2, .shared_bytes = 128, .l2_bytes_of_gpu = 5120, .lanes = 64},
-    {.compute = 86,
-     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
-     .int32 = vendor(128), .int8 = not_known,
-     .tf32 = vendor(512).halved(),
-     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
-     .tensor_bf16 = vendor(1024).halved(),
-     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 87,
-     .f64 = vendor(4), .f32 = vendor(256), .f16 = measured(512), .bf16 = not_known,
-     .int32 = measured(128), .int8 = not_known,
-     .tf32 = derived(1024),
-     .f16_in_f16 = derived(2048), .f16_in_f32 = derived(2048), .tensor_bf16 = derived(2048),
-     .tensor_int8 = derived(4096), .tensor_int4 = not_known,
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 89,
-     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
-     .int32 = vendor(128), .int8 = measured(512),
-     .tf32 = vendor(512).halved(),
-     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
-     .tensor_bf16 = vendor(1024).halved(),
-     .fp8_in_f16 = vendor(2048), .fp8_in_f32 = vendor(2048).halved(),
-     .tensor_int8 = vendor(2048), .tensor_int4 = vendor(4096),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 90,
-     .f64 = vendor(128), .f32 = vendor(256), .f16 = vendor(512), .bf16 = vendor(512),
-     .int32 = vendor(128), .int8 = not_known,
-     .tensor_f64 = vendor(256), .tf32 = vendor(2048),
-     .f16_in_f16 = vendor(4096), .f16_in_f32 = vendor(4096), .tensor_bf16 = vendor(4096),
-     .fp8_in_f16 = vendor(8192), .fp8_in_f32 = vendor(8192),
-     .tensor_int8 = vendor(8192),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 100,
-     .f64 = vendor(128), .f32 = vendor(256), .f16 = measured(256), .bf16 = not_known,
-     .int32 = measured(128), .int8 = measured(512),
-     .tensor_f64 = vendor(128), .tf32 = vendor(4096),
-     .f16_in_f16 = vendor(8192), .f16_in_f32 = vendor(8192), .tensor_bf16 = vendor(8192),
-     .fp8_in_f16 = vendor(16384), .fp8_in_f32 = vendor(16384), .fp6 = vendor(16384),
-     .fp4 = vendor(32768), .tensor_int8 = vendor(16384),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 103,
-     .f64 = vendor(4), .f32 = measured(256), .f16 = measured(256), .bf16 = not_known,
-     .int32 = measured(128), .int8 = measured(512),
-     .tf32 = derived(4096),
-     .f16_in_f16 = vendor(8192), .f16_in_f32 = vendor(8192), .tensor_bf16 = vendor(8192),
-     .fp8_in_f16 = vendor(16384), .fp8_in_f32 = vendor(16384), .fp6 = vendor(16384),
-     .fp4 = derived(49152), .tensor_int8 = derived(512),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 110,
-     .f64 = vendor(4), .f32 = derived(256), .f16 = not_known, .bf16 = not_known,
-     .int32 = not_known, .int8 = not_known,
-     .tf32 = not_known,
-     .f16_in_f16 = derived(8192), .f16_in_f32 = derived(8192), .tensor_bf16 = derived(8192),
-     .fp8_in_f16 = derived(16384), .fp8_in_f32 = derived(16384), .fp6 = not_known,
-     .fp4 = derived(32768), .tensor_int8 = stated(16384),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 120,
-     .f64 = vendor(4), .f32 = vendor(256), .f16 = vendor(256), .bf16 = vendor(256),
-     .int32 = vendor(128), .int8 = measured(512),
-     .tf32 = vendor(512).halved(),
-     .f16_in_f16 = vendor(1024), .f16_in_f32 = vendor(1024).halved(),
-     .tensor_bf16 = vendor(1024).halved(),
-     .fp8_in_f16 = vendor(2048), .fp8_in_f32 = vendor(2048).halved(), .fp6 = measured(2048),
-     .fp4 = vendor(4096), .tensor_int8 = vendor(2048),
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-    {.compute = 121,
-     .f64 = vendor(4), .f32 = derived(256), .f16 = not_known, .bf16 = not_known,
-     .int32 = not_known, .int8 = not_known,
-     .tf32 = not_known,
-     .f16_in_f16 = derived(1024), .f16_in_f32 = measured(1024), .tensor_bf16 = measured(1024),
-     .fp8_in_f16 = derived(2048), .fp8_in_f32 = measured(2048), .fp6 = not_known,
-     .fp4 = derived(4096), .tensor_int8 = not_known,
-     .sparse_factor = 2, .shared_bytes = 128, .lanes = 128},
-};
-// clang-format on
-
-}  // namespace gpu_rates
-
-/// Null where nothing is known: never the entry of a neighbour.
-constexpr const gpu_architecture* find_architecture(std::uint32_t compute_major,
-                                                    std::uint32_t compute_minor) {
-  std::uint32_t compute = compute_major * 10 + compute_minor;
-  if (compute == 101) compute = 110;  // the name that it had before
-  for (const gpu_architecture& a : gpu_rates::architectures)
-    if (a.compute == compute && compute_minor < 10) return &a;
-  return nullptr;
-}
-
-/// A card whose tensor cores, or whose f64 units, run at less than the attributes of its device and
-/// its architecture give.
-struct gpu_card {
-  const char* name;        // the words after "NVIDIA " that its name begins with
-  double tensor_clock;     // by the highest clock; the published figures are of this clock
-  double tensor_part = 1;  // of its tensor cores that are enabled
-  double f64_part = 1;
-};
-
-// Longer names before those that they begin with. Sources: data sheets, by division; H20 and H800:
-// their data sheets against H100's.
-inline constexpr gpu_card gpu_cards[] = {
-    {"H100 PCIe", 0.923},
-    {"H100 NVL", 0.866},
-    {"H200 NVL", 0.866},
-    {"H100", 0.924},
-    {"H200", 0.924},
-    {"GH200", 0.924},
-    {"H800", 0.924, 1, 1. / 32},
-    {"H20", 0.936, 0.25, 1. / 20},
-    {"GB200", 0.974},
-    {"B200", 0.944},
-    {"GB300", 0.974},
-    {"B300", 0.913},
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/machine/gpu_rates.hpp>
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The words of a device's name after "NVIDIA ", which not every name has.
-inline std::string_view name_without_maker(std::string_view name) noexcept {
-  constexpr std::string_view maker = "NVIDIA ";
-  if (name.substr(0, maker.size()) == maker) name.remove_prefix(maker.size());
-  return name;
-}
-
-/// Whether a name begins with whole words: "H20" begins "H20-3e", and not "H200".
-inline bool begins_with_words(std::string_view name, std::string_view words) noexcept {
-  return name.substr(0, words.size()) == words &&
-         (name.size() == words.size() || name[words.size()] == ' ' || name[words.size()] == '-');
-}
-
-/// Null where a card runs at the rates of its architecture and the clock of its attributes.
-inline const gpu_card* find_card(std::string_view name) noexcept {
-  const std::string_view own = name_without_maker(name);
-  for (const gpu_card& card : gpu_cards)
-    if (begins_with_words(own, card.name)) return &card;
-  return nullptr;
-}
-
-inline bool is_geforce(std::string_view name) noexcept {
-  return begins_with_words(name_without_maker(name), "GeForce");
-}
-
-inline const char* source_name(rate_source source) noexcept {
-  switch (source) {
-    case rate_source::none: break;
-    case rate_source::vendor: return "vendor";
-    case rate_source::measured: return "measured";
-    case rate_source::derived: return "derived";
-    case rate_source::statement: return "statement";
-  }
-  return "";
-}
-
-/// Adds the ceilings of one device.
-class table_of_device {
- public:
-  table_of_device(const device_info& device, const gpu_architecture& a, gpu_ceilings& to)
-      : device_(device),
-        card_(find_card(device.name)),
-        is_geforce_(is_geforce(device.name)),
-        sparse_factor_(a.sparse_factor),
-        to_(to) {}
-
-  void cuda(dtype type, const gpu_rate& rate, double part = 1) {
-    add(type, arithmetic_unit::cuda_core, dtype::unknown, rate, part, 1, false);
-  }
-  void tensor(dtype type, const gpu_rate& rate, dtype sums = dtype::unknown,
-              bool has_sparse_form = true) {
-    add(type, arithmetic_unit::tensor_core, sums, rate, card_ == nullptr ? 1 : card_->tensor_part,
-        card_ == nullptr ? 1 : card_->tensor_clock, has_sparse_form);
-  }
-  /// f64's have no sparse form, and on some cards are fewer.
-  void tensor_f64(const gpu_rate& rate) {
-    add(dtype::f64, arithmetic_unit::tensor_core, dtype::unknown, rate, f64_part(), 1, false);
-  }
-  double f64_part() const { return card_ == nullptr ? 1 : card_->f64_part; }
-
- private:
-  void add(dtype type, arithmetic_unit on, dtype sums, const gpu_rate& rate, double part,
-           double clock, bool has_sparse_form) {
-    if (rate.per_clock <= 0) return;
-    const double hz = static_cast<double>(device_.clock_hz) * clock;
-    const double each = rate.per_clock * (is_geforce_ && rate.is_halved ? 0.5 : 1) * part;
-    const double dense = each * device_.multiprocessors * hz;
-    const double sparse = has_sparse_form && sparse_factor_ > 1 ? dense * sparse_factor_ : 0;
-    to_.arithmetic.push_back({type, on, sums, dense, sparse, hz, source_name(rate.source)});
-  }
-
-  const device_info& device_;
-  const gpu_card* card_;
-  bool is_geforce_;
-  int sparse_factor_;
-  gpu_ceilings& to_;
-};
-
-inline void add_arithmetic(const device_info& device, const gpu_architecture& a, gpu_ceilings& to) {
-  table_of_device table(device, a, to);
-  table.cuda(dtype::f64, a.f64, table.f64_part());
-  table.cuda(dtype::f32, a.f32);
-  table.cuda(dtype::f16, a.f16);
-  table.cuda(dtype::bf16, a.bf16);
-  table.cuda(dtype::int32, a.int32);
-  table.cuda(dtype::int8, a.int8);
-  table.tensor_f64(a.tensor_f64);
-  table.tensor(dtype::tf32, a.tf32);
-  table.tensor(dtype::f16, a.f16_in_f32, dtype::f32);
-  table.tensor(dtype::f16, a.f16_in_f16, dtype::f16);
-  table.tensor(dtype::bf16, a.tensor_bf16);
-  for (const dtype type : {dtype::fp8_e4m3, dtype::fp8_e5m2}) {
-    table.tensor(type, a.fp8_in_f32, dtype::f32);
-    table.tensor(type, a.fp8_in_f16, dtype::f16);
-  }
-  for (const dtype type : {dtype::fp6_e2m3, dtype::fp6_e3m2}) table.tensor(type, a.fp6);
-  // The published sparse figures of 10.3 are 1.3 times the dense ones, and do not agree.
-  table.tensor(dtype::fp4_e2m1, a.fp4, dtype::unknown, a.compute != 103);
-  table.tensor(dtype::int8, a.tensor_int8);
-  table.tensor(dtype::int4, a.tensor_int4);
-}
-
-inline gpu_ceilings table_ceilings(const device_info& device) {
-  gpu_ceilings found;
-  found.device = device.name;
-  if (!device.described) {
-    found.notes.push_back("CUPTI did not describe the device");
-    return found;
-  }
-  const gpu_architecture* const a = find_architecture(device.compute_major, device.compute_minor);
-  const std::string compute =
-      std::to_string(device.compute_major) + '.' + std::to_string(device.compute_minor);
-  // On these the driver's clock and bus width are not those of the memory.
-  const bool shares_memory = compute == "7.2" || compute == "8.7" || compute == "11.0" ||
-                             compute == "10.1" || compute == "12.1";
-  if (shares_memory)
-    found.notes.push_back(
-        "memory bandwidth is not known: the device shares the host's memory, and "
-        "its attributes do not give the rate");
-  else if (device.memory_bytes_per_s == 0)
-    found.notes.push_back("memory bandwidth is not known: CUPTI gives none");
-  else found.memory_bytes = static_cast<double>(device.memory_bytes_per_s);
-  if (a == nullptr) {
-    found.notes.push_back("arithmetic rates are not known: kprof has no table for compute " +
-                          compute);
-    return found;
-  }
-  if (device.clock_hz == 0 || device.multiprocessors == 0) {
-    found.notes.push_back(
-        "arithmetic rates are not known: CUPTI gives no clock or no "
-        "multiprocessors");
-    return found;
-  }
-  add_arithmetic(device, *a, found);
-  const auto clock = static_cast<double>(device.clock_hz);
-  if (a->l2_bytes_of_gpu > 0) found.l2_bytes = a->l2_bytes_of_gpu * clock;
-  if (a->shared_bytes > 0) found.shared_bytes = a->shared_bytes * clock * device.multiprocessors;
-  const std::string mhz = std::to_string(device.clock_hz / 1'000'000);
-  const gpu_card* const card = find_card(device.name);
-  if (card == nullptr)
-    found.notes.push_back("rates at the device's highest clock, " + mhz + " MHz");
-  else
-    found.notes.push_back("rates at the device's highest clock, " + mhz +
-                          " MHz; of tensor cores at " +
-                          std::to_string(static_cast<int>(clock * card->tensor_clock / 1e6)) +
-                          " MHz, the clock of the card's published figures");
-  if (is_geforce(device.name))
-    found.notes.push_back("GeForce: tensor cores that add into f32 run at half rate");
-  return found;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/machine/gpu_table.hpp>
 
 // <kprof/machine/measure_cpu.hpp>
 #ifndef KPROF_MACHINE_MEASURE_CPU_HPP
@@ -34286,435 +41720,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/machine/measure_cpu.hpp>
 
-// <kprof/model/ceilings_text.hpp>
-#ifndef KPROF_MODEL_CEILINGS_TEXT_HPP
-#define KPROF_MODEL_CEILINGS_TEXT_HPP
-
-// Ceilings as text: what a person writes by hand, and what kprof keeps of a measurement. A line is
-// "key = value"; docs/ceilings.md describes them. Nothing in the text is trusted. Pure.
-
-// <kprof/model/written_ceilings.hpp>
-#ifndef KPROF_MODEL_WRITTEN_CEILINGS_HPP
-#define KPROF_MODEL_WRITTEN_CEILINGS_HPP
-
-// Ceilings that were written down: by a person, and by kprof after it measured. Writes them, and
-// puts those of a person over those that were measured. ceilings_text.hpp reads them. Pure.
-
-#include <charconv>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What a text says. GPUs are those that it names, in its order.
-struct written_ceilings {
-  machine_ceilings value;
-  std::string machine;                // of a measurement: all that it holds for
-  std::string date;                   // of a measurement
-  std::vector<std::string> mistakes;  // a line each, fit to print
-};
-
-/// Whether a machine can have this rate: what is not above 0 is no rate, and what is above 10^24 a
-/// second overflows in sums.
-inline bool is_rate(double rate) noexcept { return rate > 0 && rate < 1e24; }
-
-inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
-
-[[gnu::cold]] inline arithmetic_ceiling& entry_of(cpu_ceilings& c, dtype type) {
-  for (arithmetic_ceiling& a : c.arithmetic)
-    if (a.type == type) return a;
-  arithmetic_ceiling& added = c.arithmetic.emplace_back();
-  added.type = type;
-  return added;
-}
-[[gnu::cold]] inline memory_ceiling& entry_of(cpu_ceilings& c, std::string_view level) {
-  for (memory_ceiling& m : c.memory)
-    if (m.level == level) return m;
-  memory_ceiling& added = c.memory.emplace_back();
-  added.level = level;
-  return added;
-}
-
-/// What read_ceilings() reads back to six digits: the processors' ceilings, and before them the
-/// lines of `head`, each with its end.
-[[gnu::cold]] inline std::string write_ceilings(const cpu_ceilings& cpu, std::string head) {
-  std::string& out = head;
-  const auto put = [&out](const char* word, double number) {
-    char text[40];
-    const auto [end, error] =
-        std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
-    out.append(word).append(text, static_cast<std::size_t>(end - text));
-  };
-  const auto put_rates = [&](const std::string& key, const rate_ceiling& rate, const char* unit) {
-    if (!is_rate(rate.one_thread) && !is_rate(rate.all_threads)) return;
-    out.append(key).append(rate.is_lower_bound ? " = >=" : " =");
-    for (const double r : {rate.one_thread, rate.all_threads})
-      if (is_rate(r)) put(" ", r / 1e9);
-      else out += " -";
-    out.append(unit);
-  };
-  if (!cpu.model.empty()) out.append("processor = ").append(one_line(cpu.model)).append("\n");
-  if (cpu.threads != 0) out.append("threads = ").append(std::to_string(cpu.threads)).append("\n");
-  if (is_rate(cpu.clock_hz)) {
-    put("clock = ", cpu.clock_hz / 1e9);
-    out += " GHz\n";
-  }
-  for (const arithmetic_ceiling& a : cpu.arithmetic) {
-    const std::string name = dtype_name(a.type);
-    put_rates(name, a.operations, " GFLOP/s\n");
-    if (!a.instructions.empty())
-      out.append(name).append(".instructions = ").append(one_line(a.instructions)).append("\n");
-  }
-  for (const memory_ceiling& m : cpu.memory) {
-    const std::string level = one_line(m.level);
-    if (m.bytes != 0)
-      out.append(level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
-    put_rates(level + ".read", m.read, " GB/s\n");
-    put_rates(level + ".triad", m.triad, " GB/s\n");
-  }
-  for (const std::string& note : cpu.notes)
-    out.append("note = ").append(one_line(note)).append("\n");
-  return head;
-}
-
-/// Whether a person's ceilings say anything.
-[[gnu::cold]] inline bool says_something(const machine_ceilings& m) noexcept {
-  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() || !m.gpus.empty() ||
-         is_rate(m.cpu.clock_hz) || m.cpu.threads != 0;
-}
-
-[[gnu::cold]] inline void put_rate_over(rate_ceiling& to, const rate_ceiling& from) {
-  if (is_rate(from.one_thread)) to.one_thread = from.one_thread;
-  if (is_rate(from.all_threads)) to.all_threads = from.all_threads;
-  if (is_rate(from.one_thread) || is_rate(from.all_threads))
-    to.is_lower_bound = from.is_lower_bound;
-}
-
-/// Each ceiling that `from` has replaces that of `to`.
-[[gnu::cold]] inline void put_over(cpu_ceilings& to, const cpu_ceilings& from) {
-  if (is_rate(from.clock_hz)) to.clock_hz = from.clock_hz;
-  for (const arithmetic_ceiling& a : from.arithmetic) {
-    arithmetic_ceiling& entry = entry_of(to, a.type);
-    put_rate_over(entry.operations, a.operations);
-    entry.instructions = a.instructions;
-  }
-  for (const memory_ceiling& m : from.memory) {
-    memory_ceiling& entry = entry_of(to, m.level);
-    if (m.bytes != 0) entry.bytes = m.bytes;
-    put_rate_over(entry.read, m.read);
-    put_rate_over(entry.triad, m.triad);
-  }
-}
-[[gnu::cold]] inline void put_over(gpu_ceilings& to, const gpu_ceilings& from) {
-  for (const gpu_arithmetic_ceiling& a : from.arithmetic) {
-    if (!is_rate(a.operations)) continue;
-    bool is_known = false;
-    for (gpu_arithmetic_ceiling& old : to.arithmetic) {
-      if (old.type != a.type || old.on != a.on || (a.sums != dtype::unknown && a.sums != old.sums))
-        continue;
-      if (old.operations > 0) old.sparse_operations *= a.operations / old.operations;
-      old.operations = a.operations;
-      old.clock_hz = a.clock_hz;
-      old.source = a.source;
-      is_known = true;
-    }
-    if (!is_known) to.arithmetic.push_back(a);
-  }
-  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes;
-  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes;
-  if (is_rate(from.shared_bytes)) to.shared_bytes = from.shared_bytes;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/written_ceilings.hpp>
-
-#include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A byte is a unit of its own: an operator's bytes are no operations.
-enum class ceiling_unit : std::uint8_t { operations, bytes_per_s, hertz, bytes };
-
-/// Reads a text line by line. A line that is wrong is told and changes nothing.
-class ceilings_reader {
- public:
-  [[gnu::cold]] written_ceilings run(std::string_view text) {
-    while (!text.empty()) {
-      ++number_;
-      const std::string_view line = text.substr(0, text.find('\n'));
-      text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
-      read_line(trimmed(line));
-    }
-    if (more_mistakes_ > 0)
-      out_.mistakes.push_back("more mistakes: " + std::to_string(more_mistakes_));
-    return std::move(out_);
-  }
-
- private:
-  [[gnu::cold]] static std::string_view trimmed(std::string_view text) noexcept {
-    constexpr const char* spaces = " \t\r";
-    const std::size_t first = text.find_first_not_of(spaces);
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(spaces) - first + 1);
-  }
-  /// No number and no unit has a #; a name may have one.
-  [[gnu::cold]] static std::string_view without_comment(std::string_view value) noexcept {
-    return value.substr(0, value.find('#'));
-  }
-
-  [[gnu::cold]] void read_line(std::string_view line) {
-    if (line.empty() || line[0] == '#') return;
-    const std::size_t equals = line.find('=');
-    key_ = trimmed(line.substr(0, equals));
-    value_ = equals == line.npos ? std::string_view{} : trimmed(line.substr(equals + 1));
-    if (equals == line.npos || key_.empty() || value_.empty())
-      return complain("is no line of the form key = value");
-    if (read_text()) return;
-    value_ = trimmed(without_comment(value_));
-    if (!read_number() && !read_rates()) complain_of_key();
-  }
-
-  // ---- the kinds of lines: false where the key is none of this kind
-
-  [[gnu::cold]] bool read_text() {
-    cpu_ceilings& cpu = out_.value.cpu;
-    if (key_ == "machine") out_.machine = value_;
-    else if (key_ == "date") out_.date = value_;
-    else if (key_ == "processor") cpu.model = value_;
-    else if (key_ == "note") cpu.notes.emplace_back(value_);
-    else if (key_ == "gpu") out_.value.gpus.emplace_back().device = value_;
-    else if (const dtype type = type_before(".instructions"); type != dtype::unknown)
-      entry_of(cpu, type).instructions = value_;
-    else return false;
-    return true;
-  }
-
-  [[gnu::cold]] bool read_number() {
-    cpu_ceilings& cpu = out_.value.cpu;
-    if (key_ == "threads") {
-      const char* const end = value_.data() + value_.size();
-      std::uint32_t threads = 0;
-      const auto [stop, error] = std::from_chars(value_.data(), end, threads);
-      if (error != std::errc{} || stop != end || threads == 0 || threads > 65'536)
-        complain("is no number of threads");
-      else cpu.threads = threads;
-    } else if (key_ == "clock") {
-      read_one(ceiling_unit::hertz, cpu.clock_hz);
-    } else if (const char* const level = level_before(".size"); level != nullptr) {
-      double bytes = 0;
-      read_one(ceiling_unit::bytes, bytes);
-      if (bytes > 0 && bytes < 1e15) entry_of(cpu, level).bytes = static_cast<std::uint64_t>(bytes);
-    } else {
-      return read_gpu_number();
-    }
-    return true;
-  }
-
-  /// "gpu.memory", "gpu.f32", "gpu.f16.tensor", "gpu.f16.tensor.f32".
-  [[gnu::cold]] bool read_gpu_number() {
-    constexpr std::string_view prefix = "gpu.";
-    if (key_.substr(0, prefix.size()) != prefix) return false;
-    std::string_view name = key_.substr(prefix.size());
-    gpu_arithmetic_ceiling found;
-    found.on = arithmetic_unit::cuda_core;
-    found.source = "by hand";
-    const std::size_t tensor = name.find(".tensor");
-    if (tensor != name.npos) {
-      found.on = arithmetic_unit::tensor_core;
-      std::string_view sums = name.substr(tensor + 7);
-      name = name.substr(0, tensor);
-      if (!sums.empty()) {
-        found.sums = sums[0] == '.' ? type_of(sums.substr(1)) : dtype::unknown;
-        if (found.sums == dtype::unknown) return false;
-      }
-    }
-    found.type = type_of(name);
-    const bool is_memory =
-        tensor == name.npos && (name == "memory" || name == "l2" || name == "shared");
-    if (found.type == dtype::unknown && !is_memory) return false;
-    if (out_.value.gpus.empty()) {
-      complain("stands before a line that names the device: gpu = NAME");
-      return true;
-    }
-    gpu_ceilings& gpu = out_.value.gpus.back();
-    if (!is_memory) {
-      read_one(ceiling_unit::operations, found.operations);
-      if (found.operations > 0) gpu.arithmetic.push_back(found);
-    } else {
-      read_one(ceiling_unit::bytes_per_s, name == "memory" ? gpu.memory_bytes
-                                          : name == "l2"   ? gpu.l2_bytes
-                                                           : gpu.shared_bytes);
-    }
-    return true;
-  }
-
-  [[gnu::cold]] bool read_rates() {
-    cpu_ceilings& cpu = out_.value.cpu;
-    rate_ceiling rate;
-    if (const dtype type = type_of(key_); type != dtype::unknown) {
-      if (read_pair(ceiling_unit::operations, rate)) entry_of(cpu, type).operations = rate;
-      return true;
-    }
-    constexpr std::string_view of_reads = ".read", of_triads = ".triad";
-    for (const std::string_view suffix : {std::string_view{}, of_reads, of_triads}) {
-      const char* const level = level_before(suffix);
-      if (level == nullptr) continue;
-      if (!read_pair(ceiling_unit::bytes_per_s, rate)) return true;
-      memory_ceiling& entry = entry_of(cpu, level);
-      if (suffix != of_triads) entry.read = rate;
-      if (suffix != of_reads) entry.triad = rate;
-      return true;
-    }
-    return false;
-  }
-
-  // ---- words
-
-  [[gnu::cold]] static dtype type_of(std::string_view name) noexcept {
-    for (auto i = static_cast<int>(dtype::c128); i > 0; --i)
-      if (name == dtype_name(static_cast<dtype>(i))) return static_cast<dtype>(i);
-    return dtype::unknown;
-  }
-  /// What the key is where it ends so.
-  [[gnu::cold]] std::string_view key_before(std::string_view suffix) const noexcept {
-    return key_.size() > suffix.size() && key_.substr(key_.size() - suffix.size()) == suffix
-               ? key_.substr(0, key_.size() - suffix.size())
-               : std::string_view{};
-  }
-  [[gnu::cold]] dtype type_before(std::string_view suffix) const noexcept {
-    return type_of(key_before(suffix));
-  }
-  /// Null where the key names no level of memory.
-  [[gnu::cold]] const char* level_before(std::string_view suffix) const noexcept {
-    const std::string_view name = key_before(suffix);
-    for (const char* const level : memory_levels)
-      if (name == level) return level;
-    return nullptr;
-  }
-
-  // ---- numbers
-
-  /// Takes the next word off the value.
-  [[gnu::cold]] static std::string_view take_word(std::string_view& text) noexcept {
-    const std::string_view word = text.substr(0, text.find_first_of(" \t"));
-    text = trimmed(text.substr(word.size()));
-    return word;
-  }
-  /// The factor that a unit stands for; 0 where it is none of this kind.
-  [[gnu::cold]] static double factor_of(std::string_view unit, ceiling_unit kind) noexcept {
-    if (unit.empty()) return 1;
-    constexpr std::string_view prefixes = "kMGTPE";
-    const std::size_t at = prefixes.find(unit[0] == 'K' ? 'k' : unit[0]);
-    const bool is_binary = kind == ceiling_unit::bytes;
-    double factor = 1;
-    if (at != prefixes.npos) {
-      unit.remove_prefix(1);
-      if (is_binary && !unit.empty() && unit[0] == 'i') unit.remove_prefix(1);
-      else if (is_binary) return 0;
-      for (std::size_t i = 0; i <= at; ++i) factor *= is_binary ? 1024 : 1000;
-    }
-    const bool is_right = kind == ceiling_unit::operations    ? unit == "FLOP/s" || unit == "OP/s"
-                          : kind == ceiling_unit::bytes_per_s ? unit == "B/s"
-                          : kind == ceiling_unit::hertz       ? unit == "Hz"
-                                                              : unit == "B";
-    return is_right ? factor : 0;
-  }
-  /// False, and told, where the word is no number that a machine can reach.
-  [[gnu::cold]] bool to_number(std::string_view word, double& number) {
-    const char* const end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, number);
-    if (error == std::errc{} && stop == end && is_rate(number)) return true;
-    number = 0;
-    return complain("is no number above 0, and below 10^24, with its unit behind it"), false;
-  }
-  [[gnu::cold]] bool to_factor(std::string_view unit, ceiling_unit kind, double& factor) {
-    factor = factor_of(unit, kind);
-    if (factor > 0) return true;
-    static constexpr const char* wanted[] = {"GFLOP/s or GOP/s", "GB/s", "GHz", "KiB or MiB"};
-    return complain(std::string{"has another unit than "} + wanted[static_cast<int>(kind)]), false;
-  }
-
-  [[gnu::cold]] void read_one(ceiling_unit kind, double& into) {
-    std::string_view rest = value_;
-    double number = 0, factor = 0;
-    if (!to_number(take_word(rest), number) || !to_factor(rest, kind, factor)) return;
-    if (is_rate(number * factor)) into = number * factor;
-    else complain("is more than any machine reaches");
-  }
-  /// Of one thread and of all; - where one is not known, >= before both where they are reached at
-  /// least.
-  [[gnu::cold]] bool read_pair(ceiling_unit kind, rate_ceiling& into) {
-    std::string_view rest = value_;
-    into = {};
-    if (rest.substr(0, 2) == ">=") {
-      into.is_lower_bound = true;
-      rest = trimmed(rest.substr(2));
-    }
-    double factor = 0;
-    for (double* const number : {&into.one_thread, &into.all_threads}) {
-      const std::string_view word = take_word(rest);
-      const bool is_there = !word.empty() && (word[0] < 'A' || word[0] > 'Z');
-      if (!is_there)
-        return complain(
-                   "has one number; give two, of one thread and of all, and - for one that "
-                   "is not known"),
-               false;
-      if (word != "-" && !to_number(word, *number)) return false;
-    }
-    if (!to_factor(rest, kind, factor)) return false;
-    into.one_thread *= factor;
-    into.all_threads *= factor;
-    if (into.one_thread < 1e24 && into.all_threads < 1e24) return true;
-    return complain("is more than any machine reaches"), false;
-  }
-
-  // ---- mistakes
-
-  [[gnu::cold]] void complain(const std::string& what) {
-    if (out_.mistakes.size() == most_mistakes_told) {
-      ++more_mistakes_;
-      return;
-    }
-    std::string line = "line " + std::to_string(number_) + ": \"" + printable(key_, 40);
-    if (!value_.empty()) line.append(" = ").append(printable(value_, 60));
-    out_.mistakes.push_back(line + "\" " + what);
-  }
-  [[gnu::cold]] void complain_of_key() {
-    complain(
-        "is unknown; valid: processor, threads, clock, a type such as f32 or int8, L1 to L4 and "
-        "DRAM (.read, .triad, .size), gpu, gpu.f32, gpu.f16.tensor, gpu.memory, gpu.l2, "
-        "gpu.shared");
-  }
-  static constexpr std::size_t most_mistakes_told = 9;
-
-  written_ceilings out_;
-  std::string_view key_, value_;
-  std::size_t number_ = 0;
-  std::size_t more_mistakes_ = 0;
-};
-
-[[gnu::cold]] inline written_ceilings read_ceilings(std::string_view text) {
-  return ceilings_reader{}.run(text);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/ceilings_text.hpp>
-
 // <kprof/session/ceilings_cache.hpp>
 #ifndef KPROF_SESSION_CEILINGS_CACHE_HPP
 #define KPROF_SESSION_CEILINGS_CACHE_HPP
@@ -34764,41 +41769,6 @@ inline constexpr int ceilings_version = 1;
     out.append(" ").append(std::to_string(c.bytes)).append("/").append(std::to_string(c.sharers));
   for (const arithmetic_loop& loop : find_loops().arithmetic)
     out.append("; ").append(dtype_name(loop.type)).append(" ").append(loop.instructions);
-  return out;
-}
-
-/// A whole file of at most 64 KiB.
-struct small_file {
-  std::string text;
-  std::string error;  // why it was not read
-  bool is_missing = false;
-  std::int64_t age_s = 0;
-};
-[[gnu::cold]] inline small_file read_small_file(const std::string& path) {
-  small_file out;
-  constexpr std::size_t most = std::size_t{64} << 10U;
-  // A pipe without a writer would keep a plain open() for ever.
-  const int descriptor = open_file(path.c_str(), O_RDONLY | O_NONBLOCK);
-  struct stat there {};
-  if (descriptor < 0 || fstat(descriptor, &there) != 0) {
-    out.is_missing = errno == ENOENT || errno == ENOTDIR;
-    out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
-  } else if (!S_ISREG(there.st_mode)) {
-    out.error = "is no file";
-  } else if (static_cast<std::uint64_t>(there.st_size) > most) {
-    out.error = "is larger than 64 KiB";
-  } else {
-    out.age_s = std::int64_t{time(nullptr)} - there.st_mtime;
-    char block[4096];
-    for (ssize_t size = 1; size != 0 && out.text.size() <= most;) {
-      size = ::read(descriptor, block, sizeof block);
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) out.error = "cannot be read (" + std::string(std::strerror(errno)) + ')';
-      if (size <= 0) break;
-      out.text.append(block, static_cast<std::size_t>(size));
-    }
-  }
-  if (descriptor >= 0) close_file(descriptor);
   return out;
 }
 
@@ -34977,7 +41947,9 @@ class KPROF_DETAIL_LOCAL session_ceilings {
                                      const std::string& source) {
     if (!says_something(from)) return;
     if (!from.cpu.arithmetic.empty() || !from.cpu.memory.empty())
-      to.source = to.source.empty() ? source : source + ", " + to.source;
+      to.source = to.source.empty() || gives_all_of(from.cpu, to.cpu)
+                      ? source
+                      : source + ", the rest " + to.source;
     detail::put_over(to.cpu, from.cpu);
     for (gpu_ceilings& gpu : to.gpus)
       for (const gpu_ceilings& given : from.gpus)
@@ -34993,7 +41965,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     measured_ = {};
     date_.clear();
     if (choice_ == "off") {
-      why_unknown_ = "they are turned off (ceilings=off)";
+      why_unknown_ = ceilings_turned_off;
       return;
     }
     const ceilings_cache cache;
@@ -35119,6 +42091,99 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/session_ceilings.hpp>
 
+// <kprof/session/session_steps.hpp>
+#ifndef KPROF_SESSION_SESSION_STEPS_HPP
+#define KPROF_SESSION_SESSION_STEPS_HPP
+
+// The schedule of a session: which step the program is in, and what is done when the next one
+// begins. It stands before the session's own start and stop, which it calls. Its functions are in
+// step_functions.hpp. Its lock is taken before all others; the program's function is called without
+// it.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class session_state;
+
+class KPROF_DETAIL_LOCAL session_steps {
+ public:
+  explicit session_steps(session_state& session) noexcept : session_(&session) {}
+
+  /// What the program and KPROF call.
+  void arm();
+  status start(const effective_settings& wanted, bool from_environment);
+  void stop();
+  profile snapshot(single_scopes wanted);
+  status set_schedule(const step_schedule& wanted);
+  void on_profile(profile_function use, void* context) noexcept;
+  /// The step of the calling thread ends, and the next begins.
+  void next_step();
+  /// Whether the recording takes note of that. By the session.
+  void count(bool on) noexcept { counts_ = on; }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+
+ private:
+  /// Its thread is inside kprof: a signal's handler that comes meanwhile waits for no lock.
+  class steps_lock {
+   public:
+    explicit steps_lock(std::mutex& mutex) : lock_(mutex) {}
+    /// Calls a function of the program, without the lock.
+    template <class Function>
+    void call(Function function) {
+      lock_.unlock();
+      mark_.leave();
+      function();
+      mark_.enter();
+      lock_.lock();
+    }
+
+   private:
+    mark_inside_kprof mark_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  /// Begins with step 0 of a schedule. The caller holds the lock, here and below.
+  void plan(const effective_settings& wanted, bool from_environment);
+  step_action action(std::uint64_t step) const noexcept {
+    return action_of(wanted_.value.schedule, step);
+  }
+  void advance(steps_lock& lock);
+  /// A recording of a cycle begins with the step that runs.
+  void begin_cycle();
+  /// The cycle has ended: keeps its profile and hands it to the program, without the lock.
+  void finish_cycle(steps_lock& lock);
+  std::string why_resting() const;
+  /// The session stops until the schedule comes to its next step. `why`: for reports.
+  void rest();
+  bool is_running() const;
+  void note_mark(std::uint32_t which) const noexcept;
+
+  session_state* session_;
+  std::atomic<bool> scheduled_{false};
+  std::atomic<bool> counts_{false};
+  std::mutex mutex_;  // guards all below
+  effective_settings wanted_{};
+  bool from_environment_ = true;
+  std::uint64_t step_ = 0;        // that runs
+  const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
+  std::uint64_t cycles_ = 0;      // that have ended
+  profile cycle_;                 // the latest of them
+  profile_function use_ = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/session_steps.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -35132,7 +42197,9 @@ namespace detail {
 class KPROF_DETAIL_LOCAL session_state {
  public:
   const standard_streams streams;  // as they were when the session was made
+  exit_writing writing;            // at the end of the program
   session_ceilings ceilings;
+  session_steps steps{*this};  // stands before arm(), start(), stop() and snapshot()
 
   session_state() { device_.set_owner(device_session::functions_of_this_module(cupti_api())); }
 
@@ -35144,10 +42211,10 @@ class KPROF_DETAIL_LOCAL session_state {
     device_session::own(session == nullptr ? nullptr : &session->device_);
   }
 
-  /// Waits for the first scope, with the settings in KPROF.
-  void arm() {
+  /// Waits for the first scope, with the settings in KPROF. False where that is no news.
+  bool arm() {
     const session_lock lock(mutex_);
-    if (!phases_.is(session_phase::idle)) return;
+    if (!phases_.is(session_phase::idle)) return false;
     const effective_settings wanted = combine(environment(), environment());
     if (!wanted.value.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
     settings_ = wanted.value;
@@ -35158,31 +42225,38 @@ class KPROF_DETAIL_LOCAL session_state {
     } else {
       phases_.turn_off(wanted.off_reason);
     }
+    return true;
   }
 
-  /// Starts a recording with the program's settings, as far as KPROF lets them hold.
+  /// Starts a recording with the program's settings, as far as KPROF lets them hold, or its own.
   status start(const settings& wanted) {
-    return start(combine(wanted, locked_environment()), false);
+    return steps.start(combine(wanted, effective_environment().value), false);
   }
-  /// Starts a recording with the settings in KPROF.
-  status start() {
-    const settings wanted = locked_environment();
-    return start(combine(wanted, wanted), true);
+  status start() { return steps.start(effective_environment(), true); }
+  status start(const effective_settings& wanted, bool from_environment) {
+    open_libraries(wanted);
+    const session_lock lock(mutex_);
+    settings_are_from_environment_ = from_environment;
+    return start_locked(wanted);
+  }
+  effective_settings effective_environment() {
+    const session_lock lock(mutex_);
+    return combine(environment(), environment());
   }
   /// The first scope of an armed session starts the recording.
   void start_if_armed() {
     const mark_inside_kprof mark;
     if (!is_armed()) return;
-    const settings wanted = locked_environment();
-    const effective_settings all = combine(wanted, wanted);
-    open_libraries(all);
+    const effective_settings wanted = effective_environment();
+    open_libraries(wanted);
     const session_lock lock(mutex_);
-    if (phases_.is(session_phase::armed)) start_locked(all);
+    if (phases_.is(session_phase::armed)) start_locked(wanted);
   }
 
   void stop() {
     static_cast<void>(attempt([this] { device_.stop(); }));
     const session_lock lock(mutex_);
+    steps.count(false);
     const bool was_running = phases_.is_running();
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
@@ -35206,7 +42280,7 @@ class KPROF_DETAIL_LOCAL session_state {
     listen_by(recording_api());
   }
 
-  profile snapshot(bool timeline) {
+  profile snapshot(single_scopes wanted) {
     device_.flush();
     if (!device_.has_collected() && missed_cuda()) device_.note_cuda_came_late();
     const session_lock lock(mutex_);
@@ -35216,9 +42290,10 @@ class KPROF_DETAIL_LOCAL session_state {
       const std::uint64_t now = clock_.time().last().ticks;
       {
         const attribution_lock devices = device_.lock_attribution();
-        out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, timeline});
+        out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, wanted});
       }
       device_.describe(out.device, out.notes);
+      out.stepping.region = settings_.step;
       out.wall_ns = clock_.time().since_start_ns(now);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out.clock);
@@ -35254,7 +42329,6 @@ class KPROF_DETAIL_LOCAL session_state {
   void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
 
   void before_fork() {
-    exit_writing_.before_fork();
     mutex_.lock();
     device_.before_fork();
     recorder_.before_fork();
@@ -35263,7 +42337,6 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.after_fork();
     device_.after_fork();
     mutex_.unlock();
-    exit_writing_.after_fork();
   }
   void in_child() {
     const calibration_point now = clock_.read();
@@ -35277,20 +42350,16 @@ class KPROF_DETAIL_LOCAL session_state {
     }
     environment_.in_child();
     mutex_.unlock();
-    exit_writing_.in_child();
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;  // in the owner
 
  private:
+  friend class session_steps;
   /// The caller holds the lock.
   const settings& environment() {
     environment_.leave_parents_paths(settings_);
     return environment_.read(notes_);
-  }
-  settings locked_environment() {
-    const session_lock lock(mutex_);
-    return environment();
   }
   bool is_armed() const {
     const session_lock lock(mutex_);
@@ -35302,7 +42371,6 @@ class KPROF_DETAIL_LOCAL session_state {
     return phases_.has_recorded() && settings_.cupti == cupti_choice::automatic &&
            collects_by_default();
   }
-
   // Locked, as all walks of the modules: or a fork would leave the child with the loader's lock.
   bool may_collect() const {
     const session_lock lock(mutex_);
@@ -35315,16 +42383,10 @@ class KPROF_DETAIL_LOCAL session_state {
     if (s.enabled && s.nvtx) static_cast<void>(attach_nvtx_or_disarm());
     const bool has_cuda = s.enabled && (s.cupti == cupti_choice::on || may_collect());
     if (has_cuda && s.cupti != cupti_choice::off)
-      device_.collect(s.memory, s.clock == clock_choice::automatic && counter_clock::usable());
+      device_.collect(s, s.clock == clock_choice::automatic && counter_clock::usable());
     else device_.collect_nothing(has_cuda ? wanted.cupti_off_reason : "");
   }
 
-  status start(const effective_settings& wanted, bool from_environment) {
-    open_libraries(wanted);
-    const session_lock lock(mutex_);
-    settings_are_from_environment_ = from_environment;
-    return start_locked(wanted);
-  }
   status start_locked(const effective_settings& wanted) {
     if (!wanted.value.enabled) {
       listen_by(nullptr);
@@ -35346,6 +42408,7 @@ class KPROF_DETAIL_LOCAL session_state {
       notes_.add("the system gave no thread for it: a signal that ends the program loses outputs");
     emitting_.restart(settings_.nvtx);
     phases_.record();
+    steps.count(settings_.step.empty());
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
     listen_by(recording_api());
@@ -35358,6 +42421,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (memory != settings_.memory)
       notes_.add("memory=" + std::to_string(settings_.memory) +
                  " is too small to work with; the smallest, 1 MiB, is used");
+    recorder_.sites().set_step_name(settings_.step);
     const calibration_point now = clock_.read();
     {
       const attribution_lock devices = device_.lock_attribution();
@@ -35366,7 +42430,7 @@ class KPROF_DETAIL_LOCAL session_state {
       exit_report_.restart();
       memory_ = memory;
       recorder_.set_memory(memory - (device_.has_collected() ? device_session::share(memory) : 0));
-      device_.restart(devices, now.realtime_ns, memory);
+      device_.restart(devices, now, memory, settings_.device_timeline);
     }
   }
   const scope_api* recording_api() const noexcept {
@@ -35387,16 +42451,17 @@ class KPROF_DETAIL_LOCAL session_state {
     write_outputs(0, nullptr);
   }
   static void write_outputs(int signal, void (*end)(int) noexcept) {
-    own_session->exit_writing_.run(signal, end, [signal] {
+    own_session->writing.run(signal, end, [signal] {
       if (!attempt([signal] { own_session->write_profile(signal); }))
         tell({"nothing is written at the end: out of memory"});
     });
   }
   void write_profile(int signal) {
     device_.end();  // waits for the devices, but not for ever
-    profile run = snapshot(false);
+    profile run = steps.snapshot(single_scopes::beside_devices);
     if (signal != 0) note_ending_signal(run.notes, signal);
     if (has_nothing_to_report(run)) return;
+    may_run_again = signal == 0;
     ceilings.add_to_report(run, signal);
     exit_outputs wanted;
     bool report_is_printed = false;
@@ -35409,7 +42474,6 @@ class KPROF_DETAIL_LOCAL session_state {
     write_at_exit(run, wanted, report_is_printed);
   }
 
-  exit_writing exit_writing_;
   mutable std::mutex mutex_;  // guards all below but what recorder_ and device_ guard themselves
   recorder recorder_;
   device_session device_{recorder_};
@@ -35429,6 +42493,207 @@ KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = 
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/session_state.hpp>
+
+// <kprof/session/step_functions.hpp>
+#ifndef KPROF_SESSION_STEP_FUNCTIONS_HPP
+#define KPROF_SESSION_STEP_FUNCTIONS_HPP
+
+// Defines the functions of session_steps, after the session that they call.
+
+// <kprof/record/note_step.hpp>
+#ifndef KPROF_RECORD_NOTE_STEP_HPP
+#define KPROF_RECORD_NOTE_STEP_HPP
+
+// Writes into the calling thread's log that a step ends and the next begins. No lock, but where the
+// thread needs a log or a chunk.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// `which`: the number of the step that begins, or a step_number. Without room the running step
+/// goes on. The thread was not inside kprof when the program ended the step.
+KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ticks) noexcept {
+  if (!has_room(*this_log, record_header)) {
+    const mark_inside_kprof mark;
+    if (!own_recorder->more_room(record_header, &log_counts::dropped)) return;
+  }
+  static_cast<void>(
+      append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/note_step.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void session_steps::plan(const effective_settings& wanted, bool from_environment) {
+  wanted_ = wanted;
+  from_environment_ = from_environment;
+  if (wanted_.value.schedule.is_on() && !wanted_.value.step.empty()) {
+    const session_lock session(session_->mutex_);
+    session_->notes_.add(
+        "schedule(...) counts the steps that kprof::step() begins, and step=" +
+        printable(wanted_.value.step, 60) +
+        " names a region, which is not seen while nothing is recorded: the schedule is "
+        "left out");
+    wanted_.value.schedule = {};
+  }
+  step_ = cycles_ = 0;
+  driver_ = nullptr;
+  cycle_ = {};
+  scheduled_.store(wanted_.value.enabled && wanted_.value.schedule.is_on());
+}
+
+[[gnu::cold]] inline std::string session_steps::why_resting() const {
+  const step_schedule& s = wanted_.value.schedule;
+  if (cycles_ == 0)
+    return "no step of the schedule has been recorded: this is step " + std::to_string(step_) +
+           ", and the first that counts is step " +
+           std::to_string(std::uint64_t{s.skip} + s.wait + s.warmup) +
+           " (kprof::step() begins each)";
+  return "resting after " + std::to_string(cycles_) + (cycles_ == 1 ? " cycle" : " cycles") +
+         " of the schedule; this is the latest";
+}
+
+inline void session_steps::rest() {
+  session_->stop();
+  const session_lock session(session_->mutex_);
+  session_->phases_.rest(why_resting());
+}
+inline bool session_steps::is_running() const {
+  const session_lock session(session_->mutex_);
+  return session_->phases_.is_running();
+}
+inline void session_steps::note_mark(std::uint32_t which) const noexcept {
+  if (counts_) append_step(which, recording_clock.load()());
+}
+
+inline void session_steps::arm() {
+  const steps_lock lock(mutex_);
+  if (!session_->arm()) return;
+  plan(session_->effective_environment(), true);
+  if (scheduled_ && action(0) == step_action::nothing) rest();
+}
+
+inline status session_steps::start(const effective_settings& wanted, bool from_environment) {
+  const steps_lock lock(mutex_);
+  plan(wanted, from_environment);
+  status s = session_->start(wanted_, from_environment_);
+  if (!s) scheduled_ = false;
+  if (scheduled_ && action(0) == step_action::nothing) rest();
+  return s;
+}
+
+inline void session_steps::stop() {
+  steps_lock lock(mutex_);
+  const bool counts = is_running() && (!scheduled_ || action(step_) >= step_action::record);
+  scheduled_ = false;
+  session_->stop();
+  if (counts) finish_cycle(lock);
+}
+
+inline status session_steps::set_schedule(const step_schedule& wanted) {
+  if (status s = check_schedule(wanted); !s) return s;
+  const steps_lock lock(mutex_);
+  effective_settings next{};
+  bool was_on = false;
+  {
+    const session_lock session(session_->mutex_);
+    const session_phases& phases = session_->phases_;
+    if (phases.is(session_phase::off)) return {};
+    if (phases.is(session_phase::idle) || phases.is(session_phase::stopped))
+      return {"nothing is recorded; give the schedule to kprof::start() as settings::schedule"};
+    next = combine(session_->settings_, session_->environment());
+    if (!session_->environment().schedule.is_on()) next.value.schedule = wanted;
+    was_on = !phases.is(session_phase::armed);
+  }
+  plan(next, from_environment_);
+  if (!scheduled_) return {};
+  if (action(0) == step_action::nothing) rest();
+  else if (was_on) begin_cycle();
+  return {};
+}
+
+inline void session_steps::on_profile(profile_function use, void* context) noexcept {
+  const steps_lock lock(mutex_);
+  use_ = use;
+  context_ = context;
+}
+
+inline profile session_steps::snapshot(single_scopes wanted) {
+  const steps_lock lock(mutex_);
+  const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
+  if (warms_up && cycles_ != 0) return cycle_;
+  profile run = session_->snapshot(wanted);
+  if (warms_up && run.complete.recorded != 0)
+    run.notes.push_back(
+        "these are steps of the schedule's warm-up, which does not count: none of "
+        "its active steps has come");
+  return run;
+}
+
+inline void session_steps::next_step() {
+  if (inside_kprof || recorder_is_lost) return;
+  if (load(this_module.api) == &bootstrap::api()) own_start_recording();
+  if (!scheduled_.load(std::memory_order_relaxed)) { return note_mark(detail::next_step); }
+  steps_lock lock(mutex_);
+  if (!scheduled_) return;
+  if (driver_ == nullptr) driver_ = &inside_kprof;
+  if (driver_ == &inside_kprof) advance(lock);
+  else note_mark(detail::next_step);
+}
+
+inline void session_steps::advance(steps_lock& lock) {
+  const step_action before = action(step_), now = action(++step_);
+  const bool recorded = before != step_action::nothing;
+  const bool goes_on = recorded && before != step_action::record_last &&
+                       (before == step_action::warm_up) == (now == step_action::warm_up);
+  const auto number = static_cast<std::uint32_t>(step_);
+  if (goes_on) return note_mark(number);
+  if (before == step_action::record_last) {
+    note_mark(no_step);
+    session_->stop();
+    finish_cycle(lock);
+    if (!scheduled_) return;  // the program has stopped it meanwhile
+  }
+  if (now == step_action::nothing) return rest();
+  begin_cycle();
+  note_mark(number);
+}
+
+inline void session_steps::begin_cycle() {
+  static_cast<void>(session_->start(wanted_, from_environment_));
+}
+
+inline void session_steps::finish_cycle(steps_lock& lock) {
+  ++cycles_;
+  if (use_ == nullptr && !scheduled_) return;
+  profile run = session_->snapshot(single_scopes::beside_devices);
+  session_->ceilings.add_to(run);
+  cycle_ = std::move(run);
+  if (use_ == nullptr) return;
+  lock.call([ended = cycle_, use = use_, context = context_] { use(ended, context); });
+}
+
+/// hub_record::step.
+KPROF_DETAIL_LOCAL inline void step_of_own_session() noexcept {
+  const hold_cancellation hold;
+  static_cast<void>(attempt([] { session_state::own_session->steps.next_step(); }));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/step_functions.hpp>
 
 #include <pthread.h>
 
@@ -35460,13 +42725,13 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
   using own = session_state;
   static constexpr owner_functions table{
       session_build,
-      [] { own::own_session->arm(); },
+      [] { own::own_session->steps.arm(); },
       [](const settings& wanted) {
         return inside_kprof ? status{inside_already} : own::own_session->start(wanted);
       },
       [] { return inside_kprof ? status{inside_already} : own::own_session->start(); },
       [] {
-        if (!inside_kprof) own::own_session->stop();
+        if (!inside_kprof) own::own_session->steps.stop();
       },
       [] {
         if (!inside_kprof) own::own_session->pause();
@@ -35474,9 +42739,9 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
       [] {
         if (!inside_kprof) own::own_session->resume();
       },
-      [](bool timeline) {
+      [](single_scopes wanted) {
         if (inside_kprof) return empty_profile(inside_already);
-        profile run = own::own_session->snapshot(timeline);
+        profile run = own::own_session->steps.snapshot(wanted);
         own::own_session->ceilings.add_to(run);
         return run;
       },
@@ -35486,6 +42751,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noex
       [] { return inside_kprof ? report_options{} : own::own_session->report_settings(); },
       [](const profile& run) {
         if (!inside_kprof) own::own_session->reported(run);
+      },
+      [](const step_schedule& wanted) {
+        return inside_kprof ? status{inside_already} : own::own_session->steps.set_schedule(wanted);
+      },
+      [](profile_function use, void* context) {
+        if (!inside_kprof) own::own_session->steps.on_profile(use, context);
       },
       &is_stream_of_own_session,
   };
@@ -35505,10 +42776,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noe
       [] {},
       [] {},
       [] {},
-      [](bool) { return empty_profile(why); },
+      [](single_scopes) { return empty_profile(why); },
       [](profile&) {},
       [] { return report_options{}; },
       [](const profile&) {},
+      [](const step_schedule&) { return status{why}; },
+      [](profile_function, void*) {},
       &is_stream_of_own_session,
   };
   return table;
@@ -35519,21 +42792,31 @@ KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_lost_session() noe
 KPROF_DETAIL_LOCAL inline bool can_be_forked() noexcept {
   return !inside_kprof && !recorder_is_lost;
 }
+// In the order of locks: docs/architecture.md, "Locks".
 KPROF_DETAIL_LOCAL inline void before_fork() {
   if (!can_be_forked()) return;
-  session_state::own_session->before_fork();
-  session_state::own_session->ceilings.before_fork();
+  session_state& session = *session_state::own_session;
+  session.writing.before_fork();
+  session.steps.before_fork();
+  session.before_fork();
+  session.ceilings.before_fork();
 }
 KPROF_DETAIL_LOCAL inline void after_fork() {
   if (!can_be_forked()) return;
-  session_state::own_session->ceilings.after_fork();
-  session_state::own_session->after_fork();
+  session_state& session = *session_state::own_session;
+  session.ceilings.after_fork();
+  session.after_fork();
+  session.steps.after_fork();
+  session.writing.after_fork();
 }
 KPROF_DETAIL_LOCAL inline void in_child() {
   end_watch::in_child();
   if (can_be_forked()) {
-    session_state::own_session->ceilings.in_child();
-    return session_state::own_session->in_child();
+    session_state& session = *session_state::own_session;
+    session.ceilings.in_child();
+    session.in_child();
+    session.steps.after_fork();
+    return session.writing.in_child();
   }
   recorder_is_lost = true;
   hub_record& hub = the_hub();
@@ -35562,6 +42845,7 @@ KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) 
         keep_loaded();
         made->previous_detach_ =
             __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
+        store(hub.step, &step_of_own_session);
         pthread_atfork(&before_fork, &after_fork, &in_child);
       } else {
         session_state::own(nullptr);
@@ -35622,6 +42906,18 @@ KPROF_DETAIL_SESSION void pause();
 /// Goes on after pause().
 KPROF_DETAIL_SESSION void resume();
 
+/// From now on only some of the program's steps are recorded: the step that runs is number 0, and
+/// each call of kprof::step() begins the next one. What was recorded is forgotten when a cycle
+/// begins. A schedule in the variable KPROF holds in its place. Fails for a schedule of no steps.
+///     kprof::set_schedule({.wait = 1, .warmup = 1, .active = 3});
+KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
+
+/// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
+/// and of what was recorded when stop() ends a recording: by the thread that calls step() or
+/// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends.
+///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
+KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
+
 /// What a snapshot holds besides the totals.
 struct snapshot_options {
   bool timeline = false;  ///< single scopes, as far back as the memory reaches
@@ -35642,6 +42938,11 @@ KPROF_DETAIL_SESSION status report(const report_options& options);
 /// scope has begun or ended since, that one is left out.
 KPROF_DETAIL_SESSION status report();
 
+namespace detail {
+/// Adds the machine's ceilings to a profile that is to be printed, measured where that is wanted.
+KPROF_DETAIL_SESSION void add_ceilings_for_report(profile& run);
+}  // namespace detail
+
 #if !KPROF_SESSION_ELSEWHERE  // each finds the process's session and passes the call on
 
 #if KPROF_ENABLE
@@ -35655,17 +42956,24 @@ KPROF_DETAIL_LOCAL void tell_session(Use use) {
     return status{};
   }));
 }
-KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options& options, profile& out) {
-  return with_session([&](const owner_functions& s) {
-    out = s.snapshot(options.timeline);
+KPROF_DETAIL_LOCAL inline profile take_snapshot(single_scopes wanted) {
+  profile out;
+  status s = with_session([&](const owner_functions& owner) {
+    out = owner.snapshot(wanted);
     return status{};
   });
+  if (s) return out;
+  out = {};
+  out.state = std::move(s.message);
+  return out;
 }
-/// The run so far for a report of kprof's own: with ceilings, measured where that is wanted.
+KPROF_DETAIL_SESSION void add_ceilings_for_report(profile& run) {
+  tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
+}
+/// The run so far for a report of kprof's own.
 KPROF_DETAIL_LOCAL inline profile profile_for_report() {
-  profile run = snapshot();
-  if (run.state != out_of_memory)
-    tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
+  profile run = take_snapshot(single_scopes::beside_devices);
+  if (run.state != out_of_memory) add_ceilings_for_report(run);
   return run;
 }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() {
@@ -35694,14 +43002,24 @@ KPROF_DETAIL_SESSION void pause() {
 KPROF_DETAIL_SESSION void resume() {
   detail::tell_session([](const detail::owner_functions& s) { s.resume(); });
 }
+KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted) {
+  return detail::with_session(
+      [&](const detail::owner_functions& s) { return s.set_schedule(wanted); });
+}
+KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context) {
+  detail::tell_session([&](const detail::owner_functions& s) { s.on_profile(use, context); });
+}
 
 #else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
 
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
-KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options&, profile&) {
-  return {compiled_out};
+KPROF_DETAIL_LOCAL inline profile take_snapshot(single_scopes) {
+  profile out;
+  out.state = compiled_out;
+  return out;
 }
+KPROF_DETAIL_SESSION void add_ceilings_for_report(profile&) {}
 KPROF_DETAIL_LOCAL inline profile profile_for_report() { return snapshot(); }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
@@ -35712,16 +43030,14 @@ KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION void stop() {}
 KPROF_DETAIL_SESSION void pause() {}
 KPROF_DETAIL_SESSION void resume() {}
+KPROF_DETAIL_SESSION status set_schedule(const step_schedule&) { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION void on_profile(profile_function, void*) {}
 
 #endif
 
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
-  profile run;
-  if (status s = detail::take_snapshot(options, run); !s) {
-    run = {};
-    run.state = std::move(s.message);
-  }
-  return run;
+  return detail::take_snapshot(options.timeline ? detail::single_scopes::all
+                                                : detail::single_scopes::none);
 }
 
 namespace detail {
