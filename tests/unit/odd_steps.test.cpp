@@ -3,6 +3,7 @@
 // Steps that do not go as they should: sums hold, or what is missing is said.
 
 #include <kprof/kprof.hpp>
+#include <kprof/record/step_totals.hpp>
 #include <kprof/tables.hpp>
 #include <kprof/timeline.hpp>
 

@@ -172,14 +172,14 @@ class cpu_measurement {
          &to}));
     result_.memory.reserve(machine_.data.size() + 1);
     // First, in case that the time is over before all is measured.
-    measure_level("DRAM", 0, memory.size(0), true, memory);
+    measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
     for (const data_cache& cache : machine_.data) {
       const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
       const auto all = static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
       const std::size_t bytes = std::min(all, measuring_memory::largest);
       const std::string name = "L" + std::to_string(cache.level);
       if (memory.holds(bytes, loops_.memory.bytes_per_round))
-        measure_level(name, cache.bytes, bytes, false, memory);
+        measure_level(name, cache, bytes, false, memory);
       else note(name + " was not measured: too little memory is free");
     }
     std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
@@ -187,12 +187,13 @@ class cpu_measurement {
 
   /// In the first `bytes` of each array. Where these are many, a round takes a part, as a round of
   /// all would be preempted.
-  [[gnu::cold]] void measure_level(std::string name, std::uint64_t cache_bytes, std::size_t bytes,
+  [[gnu::cold]] void measure_level(std::string name, const data_cache& cache, std::size_t bytes,
                                    bool leaves_caches, measuring_memory& memory) {
     const std::size_t round = loops_.memory.bytes_per_round;
     memory_ceiling& level = result_.memory.emplace_back();
     level.level = std::move(name);
-    level.bytes = cache_bytes;
+    level.bytes = cache.bytes;
+    level.sharers = cache.sharers;
     timed_work w{.loops = &loops_.memory, .memory = &memory, .leaves_caches = leaves_caches};
     if (bytes >= 2 * measuring_memory::walked_part) {
       w.walks = bytes;

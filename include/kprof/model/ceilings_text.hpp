@@ -84,12 +84,11 @@ class ceilings_reader {
   [[gnu::cold]] bool read_number() {
     cpu_ceilings& cpu = out_.value.cpu;
     if (key_ == "threads") {
-      const char* const end = value_.data() + value_.size();
-      std::uint32_t threads = 0;
-      const auto [stop, error] = std::from_chars(value_.data(), end, threads);
-      if (error != std::errc{} || stop != end || threads == 0 || threads > 65'536)
-        complain("is no number of threads");
-      else cpu.threads = threads;
+      read_count("is no number of threads", cpu.threads);
+    } else if (const char* const of = level_before(".sharers"); of != nullptr) {
+      std::uint32_t sharers = 0;
+      read_count("is no number of CPUs", sharers);
+      if (sharers > 0) entry_of(cpu, of).sharers = sharers;
     } else if (key_ == "clock") {
       read_one(ceiling_unit::hertz, cpu.clock_hz);
     } else if (const char* const level = level_before(".size"); level != nullptr) {
@@ -100,6 +99,14 @@ class ceilings_reader {
       return read_gpu_number();
     }
     return true;
+  }
+
+  [[gnu::cold]] void read_count(const char* mistake, std::uint32_t& to) {
+    const char* const end = value_.data() + value_.size();
+    std::uint32_t count = 0;
+    const auto [stop, error] = std::from_chars(value_.data(), end, count);
+    if (error != std::errc{} || stop != end || count == 0 || count > 65'536) complain(mistake);
+    else to = count;
   }
 
   /// "gpu.memory", "gpu.f32", "gpu.f16.tensor", "gpu.f16.tensor.f32".

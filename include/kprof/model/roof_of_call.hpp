@@ -131,8 +131,10 @@ struct call_durations {
     if (as_f32 > rates.of_type) rates.of_type = as_f32, rates.may_be_faster = f32_may_be_faster;
   std::vector<memory_level> levels;
   for (const memory_ceiling& m : cpu.memory) {
+    // Threads share caches, or have as many more as they are more than share one.
+    const double caches = std::max(1.0, threads / std::max(1.0, static_cast<double>(m.sharers)));
     levels.push_back(
-        {static_cast<double>(m.bytes) * threads,
+        {static_cast<double>(m.bytes) * caches,
          std::max(rate_of(m.read, threads, all_threads), rate_of(m.triad, threads, all_threads)),
          m.read.is_lower_bound || m.triad.is_lower_bound});
   }

@@ -121,6 +121,8 @@ inline constexpr gpu_number gpu_numbers[] = {{"memory", &gpu_ceilings::memory_by
     const std::string level = one_line(m.level);
     if (m.bytes != 0)
       out.append(level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
+    if (m.sharers > 1)
+      out.append(level).append(".sharers = ").append(std::to_string(m.sharers)).append("\n");
     put_rates(level + ".read", m.read, " GB/s\n");
     put_rates(level + ".triad", m.triad, " GB/s\n");
   }
@@ -168,7 +170,7 @@ inline constexpr gpu_number gpu_numbers[] = {{"memory", &gpu_ceilings::memory_by
   }
   for (const memory_ceiling& m : from.memory) {
     memory_ceiling& entry = entry_of(to, m.level);
-    if (m.bytes != 0) entry.bytes = m.bytes;
+    if (m.bytes != 0) entry.bytes = m.bytes, entry.sharers = m.sharers;
     put_rate_over(entry.read, m.read);
     put_rate_over(entry.triad, m.triad);
   }

@@ -33,10 +33,11 @@ struct arithmetic_ceiling {
 /// How fast a processor reaches data. Bytes are those that the program names: a store's line that
 /// has to be read first is not counted.
 struct memory_ceiling {
-  std::string level;        ///< "L1", "L2", "L3", "DRAM"
-  std::uint64_t bytes = 0;  ///< of the cache, for one CPU; 0 for DRAM
-  rate_ceiling read;        ///< bytes read
-  rate_ceiling triad;       ///< a[i] = b[i] + s c[i], the bytes of all three arrays
+  std::string level;          ///< "L1", "L2", "L3", "DRAM"
+  std::uint64_t bytes = 0;    ///< of one cache; 0 for DRAM
+  std::uint32_t sharers = 1;  ///< CPUs of the process that share one cache
+  rate_ceiling read;          ///< bytes read
+  rate_ceiling triad;         ///< a[i] = b[i] + s c[i], the bytes of all three arrays
 };
 
 /// What the processors reach that a process may use.

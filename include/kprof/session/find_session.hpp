@@ -40,9 +40,6 @@ inline constexpr const char* inside_already =
     "called by a thread that is inside kprof already: from a signal's handler or an allocator, or "
     "after a jump out of one";
 
-inline bool session_ceilings::pause_recording() { return session_->pause(); }
-inline void session_ceilings::resume_recording() { session_->resume(); }
-
 /// The session of this module, if it is the owner, as all modules call it.
 KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noexcept {
   using own = session_state;

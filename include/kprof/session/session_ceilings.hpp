@@ -38,14 +38,25 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-class session_state;
+/// Pauses the recording of a session while its devices are measured: the time is not the program's.
+struct recording_control {
+  void* of = nullptr;
+  bool (*pause)(void* of) = nullptr;  // whether it was running
+  void (*resume)(void* of) = nullptr;
+
+  template <class Session>
+  static recording_control by(Session& session) noexcept {
+    return {&session, [](void* of) { return static_cast<Session*>(of)->pause(); },
+            [](void* of) { static_cast<Session*>(of)->resume(); }};
+  }
+};
 
 class KPROF_DETAIL_LOCAL session_ceilings {
  public:
   /// `devices`: those of the session, which may be measured.
-  explicit session_ceilings(session_state* session = nullptr,
+  explicit session_ceilings(const recording_control& recording = {},
                             device_session* devices = nullptr) noexcept
-      : session_(session), devices_(devices) {}
+      : recording_(recording), devices_(devices) {}
 
   /// Which ceilings hold from now on.
   [[gnu::cold]] void choose(const settings& wanted) {
@@ -294,7 +305,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
   [[gnu::cold]] void measure_gpu(const device_info& d) {
     gpu_ceilings measured;
     std::string note;
-    const bool has_paused = pause_recording();
+    const bool has_paused = recording_.pause(recording_.of);
     mark_own_work(true);
     const bool had_memory = attempt([&] {
       cuda_functions cuda{};
@@ -303,7 +314,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
       else note.append("devices were not measured: ").append(found.message);
     });
     mark_own_work(false);
-    if (has_paused) resume_recording();
+    if (has_paused) recording_.resume(recording_.of);
     const std::lock_guard lock(mutex_);
     is_measuring_ = false;
     if (!had_memory) return;
@@ -311,11 +322,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     notes_.push_back(std::move(note));
   }
 
-  // The recording is paused while the devices are measured: the time is not the program's.
-  bool pause_recording();
-  void resume_recording();
-
-  session_state* const session_;
+  const recording_control recording_;  // of the session that devices_ are part of
   device_session* const devices_;
   std::mutex mutex_;  // guards all below; locked after the session's
   std::string choice_ = "auto";

@@ -50,7 +50,7 @@ class KPROF_DETAIL_LOCAL session_state {
  public:
   const standard_streams streams;  // as they were when the session was made
   exit_writing writing;            // at the end of the program
-  session_ceilings ceilings{this, &device_};
+  session_ceilings ceilings{recording_control::by(*this), &device_};
   session_steps steps{*this};  // stands before arm(), start(), stop() and snapshot()
 
   session_state() {

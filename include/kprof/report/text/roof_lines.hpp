@@ -90,6 +90,7 @@ namespace detail {
   if (gpu.memory_bytes > 0)
     add(gpu_rate_text(gpu.memory_bytes, gpu.table_memory_bytes, "B/s", true, gpu));
   if (!gpu.measured.empty() && !text.empty()) add("measured " + out.safe(gpu.measured));
+  for (const std::string& note : gpu.notes) add(out.safe(note));  // the clock; what is not known
   return text;
 }
 
