@@ -185,6 +185,10 @@ TEST_CASE("advice_device.G13_no_tensor_cores") {
   gemm.on = arithmetic_unit::unknown;
   CHECK(gain(gemm.make(), "G13") == silent);
   gemm.on = arithmetic_unit::cuda_core;
+  // 100 FLOP/B: CUDA cores bound it, and memory would bound tensor cores.
+  gemm.bytes = ten_gflop / 1000;
+  CHECK(gain(gemm.make(), "G13") == Approx(T * (1 - 133.8 / 3.352 / 100)));
+  gemm.bytes = 1000;
   gemm.op = "Gelu", gemm.parameters = "n=1";
   CHECK(gain(gemm.make(), "G13") == silent);
 }
@@ -223,6 +227,11 @@ TEST_CASE("advice_device.G15_mixed_precision") {
   CHECK(gain(with_product(30e3, dtype::f32), "G15") == Approx(0.3 * T * (1 - 66.9 / 989.4)));
   CHECK(gain(with_product(29.9e3, dtype::f32), "G15") == silent);
   CHECK(gain(with_product(30e3, dtype::f16), "G15") == silent);
+  // Products that run as tf32 already gain the rest.
+  profile p = with_product(30e3, dtype::f32);
+  for (std::string& kernel : p.device.kernels)
+    if (kernel == "k") kernel = "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tensor16x8x8";
+  CHECK(gain(p, "G15") == Approx(0.3 * T * (1 - 494.7 / 989.4)));
 }
 
 TEST_CASE("advice_device.G16_f64") {

@@ -173,11 +173,27 @@ TEST_CASE("advice_timeline.C2_copies_that_hold_the_host") {
   using enum kprof::copy_direction;
   CHECK(gain(copying(900'000, device_to_host, 4), "C2") == 40'000);
   CHECK(text_of(asked(copying(900'000, device_to_host, 4), "C2")[0]) ==
-        "The device idles while copies hold the host: 40.0 \u00B5s, 4% of its time, in 1 calls. "
+        "The device idles while copies hold the host: 40.0 \u00B5s, 4% of its time, in one call. "
         "Use cudaMemcpyAsync, from and to pinned memory");
   CHECK(gain(copying(930'000, device_to_host, 4), "C2") == 10'000);
   CHECK(gain(copying(900'000, host_to_device, 65'537), "C2") == 40'000);
   CHECK(gain(copying(900'000, host_to_device, 65'536), "C2") == silent);
+  // Slight copies of the same thread hold the host too, and are not counted.
+  const auto beside = [](std::uint64_t bytes) {
+    builder b;
+    b.kernel_at({100, 200, 1'000, 900'000}, {.scope = b.op});
+    b.copy_at({910'000, 960'000, 950'000, 955'000}, {.scope = b.op}, bytes);
+    b.work().direction = host_to_device;
+    b.call_at(call_kind::copy, 910'000, 960'000).waits_for = kprof::awaited::stream;
+    const auto inner = b.region(b.op, "inner");
+    b.copy_at({962'000, 970'000, 966'000, 969'000}, {.scope = inner}, 4);
+    b.work().direction = device_to_host;
+    b.call_at(call_kind::copy, 962'000, 970'000).waits_for = kprof::awaited::stream;
+    b.kernel_at({981'000, 982'000, 982'000, 1'000'000}, {.scope = b.op});
+    return b.finish();
+  };
+  CHECK(gain(beside(65'536), "C2") == silent);  // 8 us are less than 3 %
+  CHECK(gain(beside(65'537), "C2") > 0);
   // A call of 30 us is 3 % of the window.
   const auto brief = [](std::int64_t begin) {
     builder b;

@@ -42,6 +42,7 @@ f32.instructions = AVX-512 FMA
 int8 = >= 0.47 3.7 TOP/s
 bf16 = - 1.5e12
 L1.size = 32 KiB
+L1.sharers = 2
 L1.read = 221 1770 GB/s
 L1.triad = 285 - GB/s
 DRAM = 23 90 GB/s# both
@@ -72,6 +73,8 @@ gpu.shared = 30 TB/s)");
   CHECK(cpu.arithmetic[2].operations.one_thread == 0);
   CHECK(cpu.arithmetic[2].operations.all_threads == 1.5e12);
   REQUIRE(cpu.memory.size() == 2);
+  CHECK(cpu.memory[0].sharers == 2);
+  CHECK(cpu.memory[1].sharers == 1);
   CHECK(cpu.memory[0].bytes == 32'768);
   CHECK(cpu.memory[0].read.all_threads == 1770e9);
   CHECK(cpu.memory[0].triad.one_thread == 285e9);
@@ -109,6 +112,8 @@ TEST_CASE("ceilings_text.a_line_that_is_wrong_is_told_and_changes_nothing") {
         "f32 = 0x10 1", "f32 = one two", "clock = 0 GHz", "clock = 3.69GHz", "L1.size = -1 KiB",
         "DRAM = - -1 GB/s", "f32 = 1 2GFLOP/s"})
     CHECK_THAT(mistake_of(number), Contains("is no number above 0, and below 10^24"));
+  for (const char* count : {"L1.sharers = 0", "L1.sharers = two", "L1.sharers = 2 3"})
+    CHECK_THAT(mistake_of(count), Contains("is no number of CPUs"));
   for (const char* single : {"f32 = 118 GFLOP/s", "f32 = 118", "DRAM.read = 20 GB/s", "f32 = >="})
     CHECK_THAT(mistake_of(single), Contains("has one number; give two, of one thread and of all"));
   CHECK_THAT(mistake_of("f32 = 1 2 GB/s"), Contains("has another unit than GFLOP/s or GOP/s"));

@@ -178,6 +178,16 @@ TEST_CASE("roofline.data_that_stay_in_a_cache_are_held_against_it") {
   const roof_verdict cached = on_host({1000, 8'000'000, 8'000'000, 400e3});
   CHECK(cached.bound == bound_by::cache);
   CHECK(cached.roof.value == Approx(0.4));
+  // CPUs that share a cache have it once: 40 MB do not fit, however many threads work.
+  profile_builder b;
+  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+  b.calls(op, 1, 1e6).work(op, 1000, 40'000'000, 0);
+  profile p = b.done();
+  p.nodes[op].work.threads = 2;
+  p.machine.cpu = kprof_test::two_cpus();
+  CHECK(only_row(p).verdict.bound == bound_by::cache);  // one for each CPU
+  p.machine.cpu.memory[2].sharers = 2;
+  CHECK(only_row(p).verdict.bound == bound_by::impossible);
   // 16 KiB at 300 GB/s: from the first cache.
   CHECK(on_host({1000, 16384, 0, 16384 / 300.}).roof.value == Approx(0.75));
 }

@@ -23,6 +23,7 @@ using kprof::saved_text;
 TEST_CASE("saved_machine.what_the_machine_reaches_is_saved") {
   profile run;
   run.machine = kprof_test::sample_machine();
+  run.machine.cpu.memory[2].sharers = 2;
   kprof::gpu_ceilings& gpu = run.machine.gpus[0];
   gpu.arithmetic[0].measured_operations = 61.1e12;
   gpu.arithmetic[0].table_operations = 67.2e12;
@@ -49,6 +50,7 @@ TEST_CASE("saved_machine.what_the_machine_reaches_is_saved") {
   REQUIRE(m.cpu.memory.size() == 4);
   CHECK(m.cpu.memory[2].level == "L3");
   CHECK(m.cpu.memory[2].bytes == 33'554'432);
+  CHECK(m.cpu.memory[2].sharers == 2);
   CHECK(m.cpu.memory[2].read.all_threads == 117.2e9);
   CHECK(m.cpu.memory[2].triad.one_thread == 50.2e9);
   CHECK(m.cpu.notes == std::vector<std::string>{"a note"});

@@ -5,6 +5,8 @@
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/device_builder.hpp"
+#include "../support/machines.hpp"
 #include "../support/profile_builder.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
@@ -99,11 +101,49 @@ TEST_CASE("steps.mfu_is_of_the_machines_peak_without_what_is_computed_again") {
   kprof::step_details d = kprof::details_of_steps(p, 0);
   CHECK(d.least_ns == Approx(2e6));  // 4 MFLOP at 2 GFLOP/s
   CHECK(d.type == kprof::dtype::f32);
-  CHECK(has(page_of(p, at_width(100)), "2.00 MFLOP a step at 200 MFLOP/s, MFU 10"));
+  CHECK(has(page_of(p, at_width(100)),
+            "2.00 MFLOP a step at 200 MFLOP/s, MFU 10.0% of 2.00 GFLOP/s for f32\n"));
+  // Half of it once more: model FLOPs are the same, the hardware does more.
+  kprof::profile again = p;
+  again.nodes.push_back(again.nodes.back());
+  again.nodes.back().work.pass = kprof::pass_kind::recompute;
+  const auto second = static_cast<std::uint32_t>(again.nodes.size() - 1);
+  for (const std::uint32_t step : {1U, 2U})
+    again.stepping.shares.push_back({step, second, 1, 1e6, 1e6});
+  d = kprof::details_of_steps(again, 0);
+  CHECK(d.mfu() == Approx(0.1));
+  CHECK(d.hfu() == Approx(0.2));
+  CHECK(has(page_of(again, at_width(120)),
+            "MFU 10.0%, with what is computed once more (HFU) 20.0% of 2.00 GFLOP/s for f32\n"));
+  // More than the machine can do.
+  kprof::profile wrong = p;
+  wrong.machine.cpu.arithmetic[0].operations = {0.05e9, 0.1e9, false};
+  CHECK(has(page_of(wrong, at_width(160)), "MFU 200.0% of 100 MFLOP/s for f32: impossible, "));
   for (kprof::scope_node& n : p.nodes) n.work.pass = kprof::pass_kind::recompute;
   d = kprof::details_of_steps(p, 0);
   CHECK(d.model_flops == 0);
   CHECK(d.flops == 4e6);
+}
+
+TEST_CASE("steps.mfu_of_f32_on_tensor_cores_is_of_their_rate") {
+  const auto with = [](const char* kernel) {
+    kprof_test::device_builder b;
+    const kprof::profile from = stepped({10, 10, 10});
+    b.p = from;
+    b.kernel(2, kernel, 3, 1e6);
+    kprof::profile p = b.done();
+    kprof_test::add_device(p);
+    p.stepping = from.stepping;
+    p.steps = from.steps;
+    p.machine.gpus = {kprof_test::h100()};
+    return kprof::details_of_steps(p, 0);
+  };
+  const kprof::step_details tf32 = with("sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tensor16x8x8");
+  CHECK(tf32.type == kprof::dtype::tf32);
+  CHECK(tf32.peak == 494.7e12);
+  const kprof::step_details f32 = with("ampere_sgemm_128x64_nn");
+  CHECK(f32.type == kprof::dtype::f32);
+  CHECK(f32.peak == 66.9e12);
 }
 
 TEST_CASE("report.steps_have_a_section_where_there_are_two") {

@@ -42,6 +42,7 @@ struct call_roof {
 struct roof_sum {
   double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
   double at_most_ns = 0;        // of ideal_ns
+  double tf32_ns = 0;           // of compute_ns: f32 on tensor cores
   double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
@@ -52,6 +53,7 @@ struct roof_sum {
     compute_ns += calls * roof.compute_ns;
     memory_ns += calls * roof.memory_ns;
     if (roof.cached) cached_ns += calls * roof.memory_ns;
+    if (roof.type == dtype::tf32) tf32_ns += calls * roof.compute_ns;
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
   }
@@ -63,6 +65,7 @@ struct roof_sum {
     cached_ns += sign * more.cached_ns;
     ideal_ns += sign * more.ideal_ns;
     at_most_ns += sign * more.at_most_ns;
+    tf32_ns += sign * more.tf32_ns;
   }
 };
 

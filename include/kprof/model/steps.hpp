@@ -9,12 +9,15 @@
 #include <kprof/model/ceiling_rates.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/roofline.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -55,14 +58,21 @@ struct step_details {
   double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
   double model_flops = 0;       ///< without what was computed once more
   double least_ns = -1;         ///< that the machine needs for model_flops; negative: not known
-  dtype type = dtype::unknown;  ///< of all model_flops; unknown: of several types
+  double hardware_ns = -1;      ///< the same for `flops`
+  dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
+  double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
+
+  /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
+  double mfu() const noexcept { return total_ns > 0 ? least_ns / total_ns : 0; }
+  /// Hardware FLOPs utilisation: the same, with what was computed once more.
+  double hfu() const noexcept { return total_ns > 0 ? hardware_ns / total_ns : 0; }
 };
 
 namespace detail {
 
-/// The time that a machine needs for operations of a type at its highest dense rate; negative: not
-/// known.
-inline double least_time_ns(const profile& p, dtype type, double operations) {
+/// The highest dense rate of a type, in operations a second, of all devices that worked or, where
+/// none did, of all processors; 0: not known.
+inline double peak_rate(const profile& p, dtype type) {
   double rate = 0;
   if (has_device_work(p)) {
     for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
@@ -70,7 +80,7 @@ inline double least_time_ns(const profile& p, dtype type, double operations) {
       double highest = 0;
       for (const gpu_arithmetic_ceiling& a : p.machine.gpus[i].arithmetic)
         if (a.type == computed_in(type)) highest = std::max(highest, a.operations);
-      if (!(highest > 0)) return -1;
+      if (!(highest > 0)) return 0;
       rate += highest;
     }
   } else {
@@ -79,7 +89,7 @@ inline double least_time_ns(const profile& p, dtype type, double operations) {
       if (a.type == computed_in(type))
         rate = std::max(rate, rate_of(a.operations, cpu.threads, cpu.threads));
   }
-  return rate > 0 ? operations / rate * 1e9 : -1;
+  return rate;
 }
 
 /// Sums what the shares of whole steps say.
@@ -156,28 +166,43 @@ class step_summing {
       const std::uint32_t parent = p_.nodes[i].parent;
       inside[i] = parent < i && (inside[parent] != 0 || has_flops(p_.nodes[parent]));
     }
-    std::vector<std::pair<dtype, double>> by_type;
+    const roofline roofs(p_, device_sums(p_));
+    std::vector<type_flops> by_type;
     for (const step_share& s : p_.stepping.shares) {
       if (!is_whole(s) || inside[s.node] != 0) continue;
       const scope_node& n = p_.nodes[s.node];
       if (!has_flops(n) || !opens_calls(n)) continue;
       const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
-      out_.flops += flops;
-      if (n.work.pass == pass_kind::recompute || !(flops > 0)) continue;
-      out_.model_flops += flops;
+      if (!(flops > 0)) continue;
+      // f32 on tensor cores is held against their rate.
+      const call_roof& roof = roofs.of(s.node);
+      const dtype type = roof.why == absence::none ? roof.type : n.work.type;
       auto known = by_type.begin();
-      while (known != by_type.end() && known->first != n.work.type) ++known;
-      if (known == by_type.end()) by_type.emplace_back(n.work.type, flops);
-      else known->second += flops;
+      while (known != by_type.end() && known->type != type) ++known;
+      if (known == by_type.end()) known = by_type.insert(known, {type, 0, 0});
+      known->all += flops;
+      if (n.work.pass != pass_kind::recompute) known->model += flops;
     }
-    if (by_type.size() == 1) out_.type = by_type[0].first;
-    double all = 0;
-    for (const auto& [type, flops] : by_type) {
-      const double least = least_time_ns(p_, type, flops);
-      if (least < 0) return;
-      all += least;
+    sum_up(by_type);
+  }
+  struct type_flops {
+    dtype type = dtype::unknown;
+    double all = 0, model = 0;  // `model`: without what was computed once more
+  };
+  [[gnu::cold]] void sum_up(const std::vector<type_flops>& by_type) {
+    double model_ns = 0, all_ns = 0;
+    for (const type_flops& t : by_type) {
+      out_.flops += t.all;
+      out_.model_flops += t.model;
+      const double rate = peak_rate(p_, t.type);
+      if (by_type.size() == 1) out_.type = t.type, out_.peak = rate;
+      // One type whose rate is not known leaves the whole unknown.
+      if (!(rate > 0)) model_ns = all_ns = std::numeric_limits<double>::infinity();
+      else model_ns += t.model / rate * 1e9, all_ns += t.all / rate * 1e9;
     }
-    if (!by_type.empty()) out_.least_ns = all;
+    if (by_type.empty() || !std::isfinite(all_ns)) return;
+    out_.least_ns = model_ns;
+    out_.hardware_ns = all_ns;
   }
   static bool has_flops(const scope_node& n) noexcept {
     return n.kind == scope_kind::op && n.work.has_flops && n.work.valid;

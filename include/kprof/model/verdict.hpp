@@ -25,6 +25,8 @@ struct roof_verdict {
   figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
   figure lost_ns{0, absence::no_ceiling};   ///< the time above it
   bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+  bool of_memory = false;  ///< the least time is that of the bytes, not that of the FLOPs
+  bool as_tf32 = false;    ///< f32 is held against the rate of tensor cores
 };
 
 namespace detail {
@@ -55,6 +57,8 @@ inline constexpr double near_roof = 0.8;
   out.roof = {roofs.ideal_ns / row.time_ns};
   out.roof.at_most = roofs.at_most_ns > 0.01 * roofs.ideal_ns;
   out.ideal_ns = {roofs.ideal_ns};
+  out.of_memory = m > c;
+  out.as_tf32 = roofs.tf32_ns > 0.5 * roofs.compute_ns;
   if (out.roof.value > over_the_roof) {
     out.bound = bound_by::impossible;
     out.lost_ns = {0, absence::impossible};

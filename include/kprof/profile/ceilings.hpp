@@ -35,9 +35,9 @@ struct arithmetic_ceiling {
 struct memory_ceiling {
   std::string level;          ///< "L1", "L2", "L3", "DRAM"
   std::uint64_t bytes = 0;    ///< of one cache; 0 for DRAM
-  std::uint32_t sharers = 1;  ///< CPUs of the process that share one cache
   rate_ceiling read;          ///< bytes read
   rate_ceiling triad;         ///< a[i] = b[i] + s c[i], the bytes of all three arrays
+  std::uint32_t sharers = 1;  ///< CPUs of the process that share one cache
 };
 
 /// What the processors reach that a process may use.

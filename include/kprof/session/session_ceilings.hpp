@@ -46,8 +46,8 @@ struct recording_control {
 
   template <class Session>
   static recording_control by(Session& session) noexcept {
-    return {&session, [](void* of) { return static_cast<Session*>(of)->pause(); },
-            [](void* of) { static_cast<Session*>(of)->resume(); }};
+    return {&session, [](void* it) { return static_cast<Session*>(it)->pause(); },
+            [](void* it) { static_cast<Session*>(it)->resume(); }};
   }
 };
 

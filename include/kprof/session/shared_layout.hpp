@@ -175,7 +175,7 @@ KPROF_DETAIL_SHARED(rate_ceiling, KPROF_DETAIL_AT(one_thread), KPROF_DETAIL_AT(a
 KPROF_DETAIL_SHARED(arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(instructions),
                     KPROF_DETAIL_AT(operations))
 KPROF_DETAIL_SHARED(memory_ceiling, KPROF_DETAIL_AT(level), KPROF_DETAIL_AT(bytes),
-                    KPROF_DETAIL_AT(sharers), KPROF_DETAIL_AT(read), KPROF_DETAIL_AT(triad))
+                    KPROF_DETAIL_AT(read), KPROF_DETAIL_AT(triad), KPROF_DETAIL_AT(sharers))
 KPROF_DETAIL_SHARED(cpu_ceilings, KPROF_DETAIL_AT(model), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(arithmetic), KPROF_DETAIL_AT(memory),
                     KPROF_DETAIL_AT(notes))

@@ -84,7 +84,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
 /// How much faster a row may become on all CPUs; 1 where its roof does not rise.
 [[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
   const rate_ceiling r =
-      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
+      row.verdict.of_memory ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
   return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
 }
 

@@ -183,7 +183,7 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   const operator_row& row = f.rows[i];
   const gpu_ceilings* const gpu = only_gpu(f.run);
   if (!row.on_device || gpu == nullptr || f.run.device.devices.empty() ||
-      row.verdict.bound != bound_by::latency || !is_of_memory(f.run, row) ||
+      row.verdict.bound != bound_by::latency || !row.verdict.of_memory ||
       !row.bytes_per_call.known() || !row.bytes_per_s.known())
     return false;
   const std::uint64_t l2 = f.run.device.devices[0].l2_bytes;

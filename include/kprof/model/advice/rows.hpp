@@ -94,7 +94,7 @@ namespace detail::advice_rules {
   if (i != f.most_lost) return false;
   const operator_row& row = f.rows[i];
   out.gain_ns = lost_of(row);
-  const bool memory = is_of_memory(f.run, row);
+  const bool memory = row.verdict.of_memory;
   out.fact = share_text(f, row) +
              sentence(" at # of the rate that # allows",
                       {as_share(steady_roof(row)), as_text(memory ? "memory" : "arithmetic")});

@@ -176,24 +176,6 @@ inline double time_of(const operator_row& row) noexcept {
   return out;
 }
 
-/// Whether a row's least time is that of its bytes, and not that of its FLOPs.
-[[gnu::cold]] inline bool is_of_memory(const profile& p, const operator_row& row) noexcept {
-  if (!row.bytes.known() || !(row.bytes.value > 0)) return false;
-  if (!row.flops.known() || !(row.flops.value > 0)) return true;
-  double rate = 0, bandwidth = 0;
-  if (const gpu_ceilings* const gpu = only_gpu(p); row.on_device) {
-    if (gpu == nullptr) return false;
-    const double tensor = rate_on(*gpu, row.type, arithmetic_unit::tensor_core);
-    rate = rate_on(*gpu, row.type, arithmetic_unit::cuda_core);
-    if (tensor > rate) rate = tensor;
-    bandwidth = gpu->memory_bytes;
-  } else {
-    rate = rate_on(p.machine.cpu, row.type).one_thread;
-    bandwidth = memory_rate(p.machine.cpu).one_thread;
-  }
-  return bandwidth > 0 && rate > 0 && row.bytes.value / bandwidth > row.flops.value / rate;
-}
-
 /// A number of a call's parameters by its field; 0 where there is none.
 [[gnu::cold]] inline std::int64_t number_of(const profile& p, const operator_row& row,
                                             std::string_view field) {

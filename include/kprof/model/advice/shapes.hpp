@@ -50,6 +50,14 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
   return grows;
 }
 
+/// The least time of a row on a device that computes at this rate; its bytes take theirs.
+[[gnu::cold]] inline double least_time_at(const operator_row& row, const gpu_ceilings& gpu,
+                                          double rate) noexcept {
+  const double compute = row.flops.known() ? row.flops.value / rate : 0;
+  const bool moves = row.bytes.known() && gpu.memory_bytes > 0;
+  return std::max(compute, moves ? row.bytes.value / gpu.memory_bytes : 0.0);
+}
+
 /// The same parameters in another type, where the operator has a field for it.
 [[gnu::cold]] inline void try_type(const advice_facts& f, const operator_row& row, dtype type,
                                    advice& out) {
@@ -167,12 +175,13 @@ namespace advice_rules {
   product_shape shape;
   const operator_row* const row = product_of(f, kernel, shape);
   if (row == nullptr || gpu == nullptr || kernel.tensor_core != tensor_use::no_declared ||
-      !is_narrow(row->type) || !has_verdict(*row) || is_of_memory(f.run, *row))
+      !is_narrow(row->type) || !has_verdict(*row) || row->verdict.of_memory)
     return false;
   const double cuda = rate_on(*gpu, row->type, arithmetic_unit::cuda_core),
                tensor = rate_on(*gpu, row->type, arithmetic_unit::tensor_core);
   if (!(cuda > 0) || !(tensor > cuda)) return false;
-  out.gain_ns = kernel.total_ns * (1 - cuda / tensor);
+  out.gain_ns =
+      kernel.total_ns * (1 - least_time_at(*row, *gpu, tensor) / least_time_at(*row, *gpu, cuda));
   out.fact = sentence("computes in # without tensor cores", {as_text(dtype_name(row->type))});
   out.action = "Check the alignment of its operands, the algorithm and the math mode";
   return true;
@@ -192,7 +201,8 @@ namespace advice_rules {
   const double f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
                tf32 = rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core);
   if (!(f32 > 0) || !(tf32 > f32) || row->flops_per_s.value < 0.4 * f32) return false;
-  out.gain_ns = kernel.total_ns * (1 - f32 / tf32);
+  out.gain_ns =
+      kernel.total_ns * (1 - least_time_at(*row, *gpu, tf32) / least_time_at(*row, *gpu, f32));
   out.fact = sentence("computes in f32 on CUDA cores, at # of their rate",
                       {as_share(row->flops_per_s.value / f32)});
   out.action = "Allow TF32 on tensor cores, if 10 bits of mantissa do";
@@ -204,22 +214,25 @@ namespace advice_rules {
   const gpu_ceilings* const gpu = only_gpu(f.run);
   if (gpu == nullptr || !(f.device_ns > 0)) return false;
   const double narrow = rate_on(*gpu, dtype::f16, arithmetic_unit::tensor_core),
-               wide = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
                memory = gpu->memory_bytes;
-  if (!(wide > 0) || !(narrow > wide) || !(memory > 0)) return false;
+  if (!(narrow > 0) || !(memory > 0)) return false;
   out.gain_ns = 0;
   for (const operator_row& row : f.rows) {
     if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
     if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
         !row.bytes.known() || shape_of(f.run, row).sizes[0].field == nullptr)
       continue;
+    const double wide = row.verdict.as_tf32
+                            ? rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core)
+                            : rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core);
+    if (!(wide > 0) || !(narrow > wide)) continue;
     const double ideal32 = std::max(row.flops.value / wide, row.bytes.value / memory),
                  ideal16 = std::max(row.flops.value / narrow, row.bytes.value / 2 / memory);
     out.time_ns += row.device_ns;
     if (ideal32 > 0) out.gain_ns += row.device_ns * (1 - ideal16 / ideal32);
     if (out.node == scope_node::none) out.node = row.node;
   }
-  if (out.time_ns < 0.3 * f.device_ns) return false;
+  if (!(out.time_ns > 0) || out.time_ns < 0.3 * f.device_ns) return false;
   out.where = "The run";
   out.fact = sentence("spends # of its device time on f32 products that tensor cores could do",
                       {as_share(out.time_ns / f.device_ns)});
@@ -232,7 +245,7 @@ namespace advice_rules {
   const operator_row& row = f.rows[i];
   const gpu_ceilings* const gpu = only_gpu(f.run);
   if (!row.on_device || gpu == nullptr || row.type != dtype::f64 || !has_verdict(row) ||
-      is_of_memory(f.run, row))
+      row.verdict.of_memory)
     return false;
   const double f64 = rate_on(*gpu, dtype::f64, arithmetic_unit::cuda_core),
                f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core);

@@ -77,22 +77,12 @@ struct single_kernels {
   return out;
 }
 
-/// Calls of some kind in a stretch.
-struct calls_within {
+/// Calls that allocate or free memory of devices, in a stretch.
+[[gnu::cold]] inline std::uint64_t allocations_within(const advice_facts& f, interval window) {
   std::uint64_t count = 0;
-  std::int64_t ns = 0;
-};
-[[gnu::cold]] inline calls_within within(const advice_facts& f, interval window,
-                                         bool (*is_one)(const profile&,
-                                                        const timed_call&) noexcept) {
-  calls_within out;
-  for (const timed_call& c : f.device_times->times.calls) {
-    const interval span{std::max(c.span.begin, window.begin), std::min(c.span.end, window.end)};
-    if (span.length() == 0 || !is_one(f.run, c)) continue;
-    ++out.count;
-    out.ns += span.length();
-  }
-  return out;
+  for (const timed_call& c : f.device_times->times.calls)
+    if (c.span.begin < window.end && c.span.end > window.begin && allocates(f.run, c)) ++count;
+  return count;
 }
 
 namespace advice_rules {
@@ -153,7 +143,7 @@ namespace advice_rules {
   out.gain_ns = static_cast<double>(d->late.allocating);
   out.fact = sentence("idles while the host allocates or frees its memory: #, in # calls",
                       {as_text(time_text(f, *d, d->late.allocating)),
-                       as_number(within(f, d->activity.window, &allocates).count)});
+                       as_number(allocations_within(f, d->activity.window))});
   out.action = "Such calls may wait for the device: allocate once, or by cudaMallocAsync";
   return true;
 }
@@ -161,16 +151,14 @@ namespace advice_rules {
 /// C2. Copies hold the host while the device has nothing to do.
 [[gnu::cold]] inline bool blocking_copies(const advice_facts& f, std::size_t, advice& out) {
   const device_time* const d = most_of(f, [](const device_time& t) { return t.late.copying; });
-  if (d == nullptr) return false;
-  const calls_within held =
-      within(f, d->activity.window,
-             [](const profile&, const timed_call& c) noexcept { return is_blocking_copy(c); });
-  if (share_of(*d, held.ns) < 0.03) return false;
+  if (d == nullptr || share_of(*d, d->late.held) < 0.03) return false;
   out.where = name_of(f, *d);
   out.time_ns = static_cast<double>(d->idle.idle);
   out.gain_ns = static_cast<double>(d->late.copying);
-  out.fact = sentence("idles while copies hold the host: #, in # calls",
-                      {as_text(time_text(f, *d, d->late.copying)), as_number(held.count)});
+  out.fact = sentence(
+      "idles while copies hold the host: #, in #",
+      {as_text(time_text(f, *d, d->late.copying)),
+       as_text(d->late.holds == 1 ? "one call" : sentence("# calls", {as_number(d->late.holds)}))});
   out.action = "Use cudaMemcpyAsync, from and to pinned memory";
   return true;
 }

@@ -34,6 +34,9 @@ struct late_launches {
   /// Was in a copy or memset that blocks, also in one whose own launch was in time; not in copies
   /// of 64 KiB or less to the device.
   std::int64_t copying = 0;
+  /// Such copies and memsets of the threads that launched what the device idled for, all of them.
+  std::int64_t held = 0;
+  std::uint64_t holds = 0;       ///< how many they are
   std::int64_t input = 0;        ///< was in a scope that brings the data of a step
   std::int64_t after_waits = 0;  ///< had waited for the device, from the return of the call on
   std::int64_t launching = 0;    ///< went from one launch to the next, in at most late_start_ns
@@ -122,7 +125,12 @@ class late_launch_search {
       sort_gap(clipped, item, found[item.thread]);
     });
     scope_times waited(p.nodes.size()), input(p.nodes.size());
-    for (std::size_t i = 0; i < found.size(); ++i) add(threads_[i], found[i], out, waited, input);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i].all.empty()) continue;
+      add(threads_[i], found[i], out, waited, input);
+      for (const interval& copy : common_of({window}, threads_[i].copies))
+        out.held += copy.length(), ++out.holds;
+    }
     out.waited_in = waited.by_name(p, times_.operators);
     out.input_in = input.by_name(p, times_.operators);
     return out;

@@ -250,8 +250,8 @@ inline constexpr auto members_of<arithmetic_ceiling> =
 template <>
 inline constexpr auto members_of<memory_ceiling> =
     std::tuple{saved<&memory_ceiling::level>("level"), saved<&memory_ceiling::bytes>("bytes"),
-               saved<&memory_ceiling::sharers>("sharers"), saved<&memory_ceiling::read>("read"),
-               saved<&memory_ceiling::triad>("triad")};
+               saved<&memory_ceiling::read>("read"), saved<&memory_ceiling::triad>("triad"),
+               saved<&memory_ceiling::sharers>("sharers")};
 
 template <>
 inline constexpr auto members_of<cpu_ceilings> = std::tuple{

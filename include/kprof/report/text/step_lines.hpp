@@ -77,17 +77,24 @@ inline constexpr std::size_t most_step_threads = 3;
                 4);
 }
 
-/// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 %".
+/// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 % of 75.4 TFLOP/s for f32".
 [[gnu::cold]] inline void print_step_work(page& out, const step_details& d) {
   if (!(d.flops > 0)) return;
   const auto steps = static_cast<double>(d.steps);
   std::string text = format_si(d.flops / steps, "FLOP") + " a step at " +
                      format_si(d.flops / (d.total_ns * 1e-9), "FLOP/s") + ", MFU ";
-  if (d.least_ns < 0) text += "n/a: the peak of the machine is not known";
-  else
-    text += format_share(d.least_ns / d.total_ns) + " of the peak" +
-            (d.type == dtype::unknown ? std::string{} : " for " + std::string{dtype_name(d.type)});
-  out.paragraph("  ", text, 4);
+  if (d.least_ns < 0) {
+    out.paragraph("  ", text + "n/a: the peak of the machine is not known", 4);
+    return;
+  }
+  text += format_share(d.mfu());
+  if (d.hardware_ns > d.least_ns)
+    text += ", with what is computed once more (HFU) " + format_share(d.hfu());
+  text += d.peak > 0 ? " of " + format_si(d.peak, "FLOP/s") : " of the peak";
+  if (d.type != dtype::unknown) text += std::string{" for "} + dtype_name(d.type);
+  const bool is_impossible = d.hfu() > over_the_roof;
+  if (is_impossible) text += ": impossible, a formula or a ceiling is wrong, or work was skipped";
+  out.paragraph("  ", text, 4, is_impossible ? line_style::notice : line_style::plain);
 }
 
 /// Whose time the excess of slow steps is, where they take a hundredth of the time more.
