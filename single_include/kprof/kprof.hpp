@@ -3293,10 +3293,11 @@ struct arithmetic_ceiling {
 /// How fast a processor reaches data. Bytes are those that the program names: a store's line that
 /// has to be read first is not counted.
 struct memory_ceiling {
-  std::string level;        ///< "L1", "L2", "L3", "DRAM"
-  std::uint64_t bytes = 0;  ///< of the cache, for one CPU; 0 for DRAM
-  rate_ceiling read;        ///< bytes read
-  rate_ceiling triad;       ///< a[i] = b[i] + s c[i], the bytes of all three arrays
+  std::string level;          ///< "L1", "L2", "L3", "DRAM"
+  std::uint64_t bytes = 0;    ///< of one cache; 0 for DRAM
+  rate_ceiling read;          ///< bytes read
+  rate_ceiling triad;         ///< a[i] = b[i] + s c[i], the bytes of all three arrays
+  std::uint32_t sharers = 1;  ///< CPUs of the process that share one cache
 };
 
 /// What the processors reach that a process may use.
@@ -3319,9 +3320,15 @@ struct gpu_arithmetic_ceiling {
   double sparse_operations = 0;  ///< with 2 of 4 operands zero; 0: there is no such form
   double clock_hz = 0;           ///< lower than the device's for the tensor cores of some cards
   std::string source;            ///< "vendor", "measured", "derived", "statement" or "by hand"
+  /// What a kernel of kprof's reached on this device, with dense operands; 0: it was not measured.
+  /// That is `operations` too, unless the unit does more with instructions that the kernel does not
+  /// have, as the tensor cores of compute 9.0 to 11.0.
+  double measured_operations = 0;
+  double table_operations = 0;  ///< `operations` by the table, where they are measured; else 0
 };
 
-/// What a GPU reaches at most by its table. What is not known is left out.
+/// What a GPU reaches at most by its table, and what kprof measured of it where it was asked to.
+/// What is not known is left out.
 struct gpu_ceilings {
   std::string device;  ///< its name
   std::vector<gpu_arithmetic_ceiling> arithmetic;
@@ -3329,6 +3336,12 @@ struct gpu_ceilings {
   double l2_bytes = 0;             ///< a second; 0: not known
   double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
   std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
+  std::string measured;            ///< when kprof measured: "2026-11-23"; empty: never
+  double measured_clock_hz = 0;    ///< of the multiprocessors, while they computed with f32
+  double table_memory_bytes = 0;   ///< `memory_bytes` by the table, where they are measured; else 0
+  double table_l2_bytes = 0;       ///< the same of `l2_bytes`
+  double to_device_bytes = 0;      ///< a second, copied from pinned memory of the host; measured
+  double from_device_bytes = 0;    ///< a second, copied to pinned memory of the host; measured
 
   /// Null where it is not known.
   const gpu_arithmetic_ceiling* find(dtype type, arithmetic_unit on,
@@ -3534,7 +3547,7 @@ struct device_work {
 /// A device, as CUPTI describes it.
 struct device_info {
   std::uint32_t id = 0;    ///< CUDA's ordinal
-  bool described = false;  ///< false: no description came; the next eight are unknown then
+  bool described = false;  ///< false: no description came; the next nine are unknown then
   std::string name;
   std::uint32_t compute_major = 0;
   std::uint32_t compute_minor = 0;
@@ -3543,6 +3556,7 @@ struct device_info {
   std::uint64_t memory_bytes_per_s = 0;  ///< theoretical peak
   std::uint64_t clock_hz = 0;            ///< highest core clock
   std::uint64_t l2_bytes = 0;            ///< of the L2 cache; 0: not known, a file lacks it
+  std::string uuid;    ///< 32 hexadecimal digits, as in nvidia-smi -L; empty: not known
   double busy_ns = 0;  ///< while at least one kernel, copy or memset ran: the union of their times
   double sum_ns = 0;   ///< their times, summed
   /// False: records came too far out of order, and busy_ns is at least this.
@@ -4855,6 +4869,7 @@ enum class group_key : std::uint8_t {
   thread,      ///< the thread that it ran on
   call_site,   ///< file and line of the guard
   field,       ///< the value of one field
+  step,        ///< the program's step that it ran in
 };
 
 namespace detail {
@@ -4865,13 +4880,21 @@ struct group_part {
   std::string field{};  ///< its path, where the key is one
 };
 
-/// As in `by=`, in the order of group_key.
+/// As in `by=`, in the order of group_key; `step` stands where a field would.
 inline constexpr std::string_view group_key_words[] = {
-    "op", "parameters", "pass", "dtype", "region", "layer", "thread", "call_site"};
+    "op", "parameters", "pass", "dtype", "region", "layer", "thread", "call_site", "step"};
+
+/// The key of a word, by its place.
+constexpr group_key key_at(std::size_t place) noexcept {
+  const auto key = static_cast<group_key>(place);
+  return key == group_key::field ? group_key::step : key;
+}
 
 /// The word of a key, without the field's name.
 constexpr std::string_view word_of(group_key key) noexcept {
-  return key == group_key::field ? "field" : group_key_words[static_cast<std::size_t>(key)];
+  if (key == group_key::field) return "field";
+  if (key == group_key::step) key = group_key::field;
+  return group_key_words[static_cast<std::size_t>(key)];
 }
 
 inline constexpr std::string_view field_prefix = "field:";
@@ -4914,15 +4937,15 @@ inline group_part part_of(std::string_view word) {
     return {group_key::field, std::string{word.substr(field_prefix.size())}};
   if (word == "operator") return {group_key::op};
   for (std::size_t i = 0; i < std::size(group_key_words); ++i)
-    if (word == group_key_words[i]) return {static_cast<group_key>(i)};
+    if (word == group_key_words[i]) return {key_at(i)};
   return {group_key::field, std::string{word}};
 }
 
 /// How a key is written.
 inline std::string text_of(const group_part& part) {
   if (part.kind != group_key::field) return std::string{word_of(part.kind)};
-  const bool plain = part_of(part.field).kind == group_key::field && part.field != "step" &&
-                     !part.field.starts_with(field_prefix);
+  const bool plain =
+      part_of(part.field).kind == group_key::field && !part.field.starts_with(field_prefix);
   return plain ? part.field : std::string{field_prefix} + part.field;
 }
 
@@ -4949,10 +4972,6 @@ void each_word(std::string_view text, Each each) {
   const std::string help = "; choose from " + group_words() +
                            ", or name a field, as in M, shape[0] or epilogue.scale; + joins keys";
   if (word.empty()) return "a key is missing" + help;
-  if (word == "step")
-    return "rows are not told apart by step: open a region for each step and group by region or "
-           "layer (a "
-           "field of that name is field:step)";
   const group_part part = part_of(word);
   if (part.kind != group_key::field || is_field_path(part.field)) return {};
   return '"' + printable(word, 60) + "\" is neither a key nor the name of a field" + help;
@@ -4978,6 +4997,7 @@ class grouping {
   static constexpr group_key layer = group_key::layer;
   static constexpr group_key thread = group_key::thread;
   static constexpr group_key call_site = group_key::call_site;
+  static constexpr group_key step = group_key::step;
 
   /// By parameters.
   grouping() : text_(detail::word_of(group_key::parameters)) {}
@@ -5005,6 +5025,15 @@ class grouping {
   grouping folding(std::vector<std::string> fields) const {
     grouping by = *this;
     by.folded_ = std::move(fields);
+    return by;
+  }
+
+  /// The same without one key.
+  grouping without(group_key key) const {
+    grouping by = nothing();
+    for (const detail::group_part& part : keys())
+      if (part.kind != key) by.add(detail::text_of(part));
+    by.folded_ = folded_;
     return by;
   }
 
@@ -5844,8 +5873,9 @@ KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described)
                     KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
                     KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),
                     KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(memory_bytes_per_s),
-                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(l2_bytes), KPROF_DETAIL_AT(busy_ns),
-                    KPROF_DETAIL_AT(sum_ns), KPROF_DETAIL_AT(busy_is_exact))
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(l2_bytes), KPROF_DETAIL_AT(uuid),
+                    KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(sum_ns),
+                    KPROF_DETAIL_AT(busy_is_exact))
 KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL_AT(attributed),
                     KPROF_DETAIL_AT(outside), KPROF_DETAIL_AT(open), KPROF_DETAIL_AT(unknown),
                     KPROF_DETAIL_AT(records), KPROF_DETAIL_AT(launches_lost),
@@ -5881,17 +5911,21 @@ KPROF_DETAIL_SHARED(rate_ceiling, KPROF_DETAIL_AT(one_thread), KPROF_DETAIL_AT(a
 KPROF_DETAIL_SHARED(arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(instructions),
                     KPROF_DETAIL_AT(operations))
 KPROF_DETAIL_SHARED(memory_ceiling, KPROF_DETAIL_AT(level), KPROF_DETAIL_AT(bytes),
-                    KPROF_DETAIL_AT(read), KPROF_DETAIL_AT(triad))
+                    KPROF_DETAIL_AT(read), KPROF_DETAIL_AT(triad), KPROF_DETAIL_AT(sharers))
 KPROF_DETAIL_SHARED(cpu_ceilings, KPROF_DETAIL_AT(model), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(arithmetic), KPROF_DETAIL_AT(memory),
                     KPROF_DETAIL_AT(notes))
 KPROF_DETAIL_SHARED(gpu_arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
                     KPROF_DETAIL_AT(sums), KPROF_DETAIL_AT(operations),
                     KPROF_DETAIL_AT(sparse_operations), KPROF_DETAIL_AT(clock_hz),
-                    KPROF_DETAIL_AT(source))
+                    KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(measured_operations),
+                    KPROF_DETAIL_AT(table_operations))
 KPROF_DETAIL_SHARED(gpu_ceilings, KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(arithmetic),
                     KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(l2_bytes),
-                    KPROF_DETAIL_AT(shared_bytes), KPROF_DETAIL_AT(notes))
+                    KPROF_DETAIL_AT(shared_bytes), KPROF_DETAIL_AT(notes),
+                    KPROF_DETAIL_AT(measured), KPROF_DETAIL_AT(measured_clock_hz),
+                    KPROF_DETAIL_AT(table_memory_bytes), KPROF_DETAIL_AT(table_l2_bytes),
+                    KPROF_DETAIL_AT(to_device_bytes), KPROF_DETAIL_AT(from_device_bytes))
 KPROF_DETAIL_SHARED(machine_ceilings, KPROF_DETAIL_AT(cpu), KPROF_DETAIL_AT(gpus),
                     KPROF_DETAIL_AT(source))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
@@ -6377,6 +6411,19 @@ namespace detail {
                      [&](const operator_info& op) { return has_field(op, path); });
 }
 
+/// What is wrong with asking for rows by step; empty: nothing.
+[[gnu::cold]] inline std::string no_steps(const profile& p, const grouping& by) {
+  if (!p.stepping.shares.empty()) return {};
+  const std::string text = "by=" + printable(by.text(), 60) + ": ";
+  if (p.stepping.threads.empty())
+    return text +
+           "no steps were recorded; write KPROF_STEP(); where one ends, or name the region that is "
+           "a step: KPROF=step=REGION (a field of that name is field:step)";
+  return text +
+         "the timeline holds no whole step; two must have ended, and with more `memory` the "
+         "timeline is longer";
+}
+
 }  // namespace detail
 
 /// Looks up what a grouping names. A run without operators has nothing to complain of.
@@ -6386,9 +6433,14 @@ namespace detail {
   checked_grouping out{grouping::nothing(), {}};
   bool left_out = false;
   for (const detail::group_part& part : by.keys()) {
-    const bool known = part.kind != group_key::field || p.operators.empty() ||
-                       detail::any_has_field(p, part.field);
-    if (known)
+    std::string lacks_steps = part.kind == group_key::step && !p.operators.empty()
+                                  ? detail::no_steps(p, by)
+                                  : std::string{};
+    const bool known =
+        lacks_steps.empty() && (part.kind != group_key::field || p.operators.empty() ||
+                                detail::any_has_field(p, part.field));
+    if (!lacks_steps.empty()) out.complaints.push_back(std::move(lacks_steps));
+    else if (known)
       out.value = out.value + (part.kind == group_key::field ? grouping::field(part.field)
                                                              : grouping(part.kind));
     else out.complaints.push_back(detail::no_such_field(p, "by=" + by.text(), part.field, true));
@@ -6602,7 +6654,7 @@ constexpr option by_option() noexcept {
           .fallback = "parameters",
           .meaning =
               "what the calls of a row have in common: `op`, `parameters`, `pass`, `dtype`, "
-              "`region`, `layer`, `thread`, `call_site` and fields by their names",
+              "`region`, `layer`, `thread`, `call_site`, `step` and fields by their names",
           .validate = &check_by_option,
           .store = &store_member<&Options::by>};
 }
@@ -7159,28 +7211,66 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
   return added;
 }
 
+/// What is said of a GPU in one number: "gpu.memory".
+struct gpu_number {
+  std::string_view key;
+  double gpu_ceilings::*to;
+  bool is_clock = false;
+};
+inline constexpr gpu_number gpu_numbers[] = {{"memory", &gpu_ceilings::memory_bytes},
+                                             {"l2", &gpu_ceilings::l2_bytes},
+                                             {"shared", &gpu_ceilings::shared_bytes},
+                                             {"to_device", &gpu_ceilings::to_device_bytes},
+                                             {"from_device", &gpu_ceilings::from_device_bytes},
+                                             {"clock", &gpu_ceilings::measured_clock_hz, true}};
+
+/// "118.1", six digits at most, behind a word.
+[[gnu::cold]] inline void put_number(std::string& out, const char* word, double number) {
+  char text[40];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
+  out.append(word).append(text, static_cast<std::size_t>(end - text));
+}
+
+/// What read_ceilings() reads back to six digits: the ceilings of a GPU, behind lines of `head`.
+[[gnu::cold]] inline std::string write_gpu_ceilings(const gpu_ceilings& gpu, std::string head) {
+  std::string& out = head;
+  out.append("gpu = ").append(one_line(gpu.device)).append("\n");
+  for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
+    if (!is_rate(a.operations)) continue;
+    out.append("gpu.").append(dtype_name(a.type));
+    if (a.on == arithmetic_unit::tensor_core) out += ".tensor";
+    if (a.sums != dtype::unknown) out.append(".").append(dtype_name(a.sums));
+    put_number(out, " = ", a.operations / 1e9);
+    out += " GFLOP/s\n";
+  }
+  for (const gpu_number& n : gpu_numbers) {
+    if (!is_rate(gpu.*n.to)) continue;
+    out.append("gpu.").append(n.key);
+    put_number(out, " = ", gpu.*n.to / 1e9);
+    out += n.is_clock ? " GHz\n" : " GB/s\n";
+  }
+  for (const std::string& note : gpu.notes)
+    out.append("note = ").append(one_line(note)).append("\n");
+  return head;
+}
+
 /// What read_ceilings() reads back to six digits: the processors' ceilings, and before them the
 /// lines of `head`, each with its end.
 [[gnu::cold]] inline std::string write_ceilings(const cpu_ceilings& cpu, std::string head) {
   std::string& out = head;
-  const auto put = [&out](const char* word, double number) {
-    char text[40];
-    const auto [end, error] =
-        std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
-    out.append(word).append(text, static_cast<std::size_t>(end - text));
-  };
   const auto put_rates = [&](const std::string& key, const rate_ceiling& rate, const char* unit) {
     if (!is_rate(rate.one_thread) && !is_rate(rate.all_threads)) return;
     out.append(key).append(rate.is_lower_bound ? " = >=" : " =");
     for (const double r : {rate.one_thread, rate.all_threads})
-      if (is_rate(r)) put(" ", r / 1e9);
+      if (is_rate(r)) put_number(out, " ", r / 1e9);
       else out += " -";
     out.append(unit);
   };
   if (!cpu.model.empty()) out.append("processor = ").append(one_line(cpu.model)).append("\n");
   if (cpu.threads != 0) out.append("threads = ").append(std::to_string(cpu.threads)).append("\n");
   if (is_rate(cpu.clock_hz)) {
-    put("clock = ", cpu.clock_hz / 1e9);
+    put_number(out, "clock = ", cpu.clock_hz / 1e9);
     out += " GHz\n";
   }
   for (const arithmetic_ceiling& a : cpu.arithmetic) {
@@ -7193,6 +7283,8 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
     const std::string level = one_line(m.level);
     if (m.bytes != 0)
       out.append(level).append(".size = ").append(std::to_string(m.bytes)).append(" B\n");
+    if (m.sharers > 1)
+      out.append(level).append(".sharers = ").append(std::to_string(m.sharers)).append("\n");
     put_rates(level + ".read", m.read, " GB/s\n");
     put_rates(level + ".triad", m.triad, " GB/s\n");
   }
@@ -7240,7 +7332,7 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
   }
   for (const memory_ceiling& m : from.memory) {
     memory_ceiling& entry = entry_of(to, m.level);
-    if (m.bytes != 0) entry.bytes = m.bytes;
+    if (m.bytes != 0) entry.bytes = m.bytes, entry.sharers = m.sharers;
     put_rate_over(entry.read, m.read);
     put_rate_over(entry.triad, m.triad);
   }
@@ -7254,14 +7346,15 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
         continue;
       if (old.operations > 0) old.sparse_operations *= a.operations / old.operations;
       old.operations = a.operations;
+      old.table_operations = 0;
       old.clock_hz = a.clock_hz;
       old.source = a.source;
       is_known = true;
     }
     if (!is_known) to.arithmetic.push_back(a);
   }
-  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes;
-  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes;
+  if (is_rate(from.memory_bytes)) to.memory_bytes = from.memory_bytes, to.table_memory_bytes = 0;
+  if (is_rate(from.l2_bytes)) to.l2_bytes = from.l2_bytes, to.table_l2_bytes = 0;
   if (is_rate(from.shared_bytes)) to.shared_bytes = from.shared_bytes;
 }
 
@@ -7273,6 +7366,7 @@ KPROF_DETAIL_END
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -7342,12 +7436,11 @@ class ceilings_reader {
   [[gnu::cold]] bool read_number() {
     cpu_ceilings& cpu = out_.value.cpu;
     if (key_ == "threads") {
-      const char* const end = value_.data() + value_.size();
-      std::uint32_t threads = 0;
-      const auto [stop, error] = std::from_chars(value_.data(), end, threads);
-      if (error != std::errc{} || stop != end || threads == 0 || threads > 65'536)
-        complain("is no number of threads");
-      else cpu.threads = threads;
+      read_count("is no number of threads", cpu.threads);
+    } else if (const char* const of = level_before(".sharers"); of != nullptr) {
+      std::uint32_t sharers = 0;
+      read_count("is no number of CPUs", sharers);
+      if (sharers > 0) entry_of(cpu, of).sharers = sharers;
     } else if (key_ == "clock") {
       read_one(ceiling_unit::hertz, cpu.clock_hz);
     } else if (const char* const level = level_before(".size"); level != nullptr) {
@@ -7358,6 +7451,14 @@ class ceilings_reader {
       return read_gpu_number();
     }
     return true;
+  }
+
+  [[gnu::cold]] void read_count(const char* mistake, std::uint32_t& to) {
+    const char* const end = value_.data() + value_.size();
+    std::uint32_t count = 0;
+    const auto [stop, error] = std::from_chars(value_.data(), end, count);
+    if (error != std::errc{} || stop != end || count == 0 || count > 65'536) complain(mistake);
+    else to = count;
   }
 
   /// "gpu.memory", "gpu.f32", "gpu.f16.tensor", "gpu.f16.tensor.f32".
@@ -7379,21 +7480,20 @@ class ceilings_reader {
       }
     }
     found.type = type_of(name);
-    const bool is_memory =
-        tensor == name.npos && (name == "memory" || name == "l2" || name == "shared");
-    if (found.type == dtype::unknown && !is_memory) return false;
+    const gpu_number* number = tensor == name.npos ? gpu_numbers : std::end(gpu_numbers);
+    while (number != std::end(gpu_numbers) && name != number->key) ++number;
+    const bool is_number = number != std::end(gpu_numbers);
+    if (found.type == dtype::unknown && !is_number) return false;
     if (out_.value.gpus.empty()) {
       complain("stands before a line that names the device: gpu = NAME");
       return true;
     }
     gpu_ceilings& gpu = out_.value.gpus.back();
-    if (!is_memory) {
+    if (is_number) {
+      read_one(number->is_clock ? ceiling_unit::hertz : ceiling_unit::bytes_per_s, gpu.*number->to);
+    } else {
       read_one(ceiling_unit::operations, found.operations);
       if (found.operations > 0) gpu.arithmetic.push_back(found);
-    } else {
-      read_one(ceiling_unit::bytes_per_s, name == "memory" ? gpu.memory_bytes
-                                          : name == "l2"   ? gpu.l2_bytes
-                                                           : gpu.shared_bytes);
     }
     return true;
   }
@@ -8072,6 +8172,7 @@ enum class absence : std::uint8_t {
   not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
+  not_by_step,      ///< what single steps did of it was not recorded
   untimed,          ///< CUPTI gave no time for some of the work on the device
   lost,             ///< kprof had no memory to note some launches of work on the device
   dropped,          ///< records of work on the device were dropped
@@ -8112,6 +8213,7 @@ inline const char* explain(absence why) noexcept {
     case absence::not_all_records:
       return "not all records of the work on the device have come: it had not ended, or could not "
              "be waited for";
+    case absence::not_by_step: return "not recorded for single steps";
     case absence::untimed: return "CUPTI gave no time for work on the device";
     case absence::lost: return "launches could not be noted, for want of memory";
     case absence::dropped: return "records of work on the device were dropped";
@@ -9059,7 +9161,7 @@ class group_numbers {
              : kind == group_key::region ? here.region
                                          : here.layer;
     }
-    if (at.op == scope_node::none) return 0;
+    if (at.op == scope_node::none || kind == group_key::step) return 0;  // see step_rows.hpp
     const scope_node& n = p_.nodes[at.op];
     if (kind == group_key::op) return names_.of(n.name);
     if (kind == group_key::call_site && n.file.empty()) return 0;
@@ -9276,6 +9378,7 @@ struct call_roof {
 struct roof_sum {
   double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
   double at_most_ns = 0;        // of ideal_ns
+  double tf32_ns = 0;           // of compute_ns: f32 on tensor cores
   double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
@@ -9286,6 +9389,7 @@ struct roof_sum {
     compute_ns += calls * roof.compute_ns;
     memory_ns += calls * roof.memory_ns;
     if (roof.cached) cached_ns += calls * roof.memory_ns;
+    if (roof.type == dtype::tf32) tf32_ns += calls * roof.compute_ns;
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
   }
@@ -9297,6 +9401,7 @@ struct roof_sum {
     cached_ns += sign * more.cached_ns;
     ideal_ns += sign * more.ideal_ns;
     at_most_ns += sign * more.at_most_ns;
+    tf32_ns += sign * more.tf32_ns;
   }
 };
 
@@ -9443,8 +9548,10 @@ struct call_durations {
     if (as_f32 > rates.of_type) rates.of_type = as_f32, rates.may_be_faster = f32_may_be_faster;
   std::vector<memory_level> levels;
   for (const memory_ceiling& m : cpu.memory) {
+    // Threads share caches, or have as many more as they are more than share one.
+    const double caches = std::max(1.0, threads / std::max(1.0, static_cast<double>(m.sharers)));
     levels.push_back(
-        {static_cast<double>(m.bytes) * threads,
+        {static_cast<double>(m.bytes) * caches,
          std::max(rate_of(m.read, threads, all_threads), rate_of(m.triad, threads, all_threads)),
          m.read.is_lower_bound || m.triad.is_lower_bound});
   }
@@ -9461,12 +9568,21 @@ inline double highest_rate(const gpu_ceilings& gpu, dtype type, arithmetic_unit 
   return rate;
 }
 
+/// What is measured, by the table.
+[[gnu::cold]] inline gpu_ceilings by_table(gpu_ceilings gpu) {
+  for (gpu_arithmetic_ceiling& a : gpu.arithmetic)
+    a.operations = std::max(a.operations, a.table_operations);
+  gpu.memory_bytes = std::max(gpu.memory_bytes, gpu.table_memory_bytes);
+  gpu.l2_bytes = std::max(gpu.l2_bytes, gpu.table_l2_bytes);
+  return gpu;
+}
+
 /// On a device with so large an L2 cache, on tensor cores if a kernel's name says so. Where neither
 /// that nor the operator says the unit, on the faster one; but f32 is computed on tensor cores, as
 /// tf32, only where a program allows it.
-[[gnu::cold]] inline call_roof roof_on_gpu(const scope_node& n, const gpu_ceilings& gpu,
-                                           std::uint64_t l2_bytes, bool tensor_cores,
-                                           double mean_ns) {
+[[gnu::cold]] inline call_roof roof_by_rates(const scope_node& n, const gpu_ceilings& gpu,
+                                             std::uint64_t l2_bytes, bool tensor_cores,
+                                             double mean_ns) {
   std::vector<memory_level> levels;
   if (l2_bytes > 0) levels.push_back({static_cast<double>(l2_bytes), gpu.l2_bytes, false});
   levels.push_back({0, gpu.memory_bytes, false});
@@ -9493,6 +9609,16 @@ inline double highest_rate(const gpu_ceilings& gpu, dtype type, arithmetic_unit 
   roof.tensor_cores = by_tensor_cores;
   if (by_tensor_cores && n.work.type == dtype::f32) roof.type = dtype::tf32;
   return roof;
+}
+/// What is faster than kprof's kernels were is not impossible unless the table says so too, and is
+/// held against the table then.
+[[gnu::cold]] inline call_roof roof_on_gpu(const scope_node& n, const gpu_ceilings& gpu,
+                                           std::uint64_t l2_bytes, bool tensor_cores,
+                                           double mean_ns) {
+  const call_roof roof = roof_by_rates(n, gpu, l2_bytes, tensor_cores, mean_ns);
+  return roof.is_impossible && !gpu.measured.empty()
+             ? roof_by_rates(n, by_table(gpu), l2_bytes, tensor_cores, mean_ns)
+             : roof;
 }
 
 }  // namespace detail
@@ -9794,6 +9920,8 @@ struct roof_verdict {
   figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
   figure lost_ns{0, absence::no_ceiling};   ///< the time above it
   bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+  bool of_memory = false;  ///< the least time is that of the bytes, not that of the FLOPs
+  bool as_tf32 = false;    ///< f32 is held against the rate of tensor cores
 };
 
 namespace detail {
@@ -9824,6 +9952,8 @@ inline constexpr double near_roof = 0.8;
   out.roof = {roofs.ideal_ns / row.time_ns};
   out.roof.at_most = roofs.at_most_ns > 0.01 * roofs.ideal_ns;
   out.ideal_ns = {roofs.ideal_ns};
+  out.of_memory = m > c;
+  out.as_tf32 = roofs.tf32_ns > 0.5 * roofs.compute_ns;
   if (out.roof.value > over_the_roof) {
     out.bound = bound_by::impossible;
     out.lost_ns = {0, absence::impossible};
@@ -9904,6 +10034,10 @@ struct operator_row {
   bool several_types = false;
   pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
   bool several_passes = false;
+
+  /// Rows are told apart by step, and this one is of a step: what is not recorded for single steps
+  /// is 0 here, and in the row whose step is not known.
+  bool of_step = false;
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that captured their work into a CUDA graph and did none.
@@ -11986,6 +12120,305 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_sum.hpp>
 
+// <kprof/model/step_rows.hpp>
+#ifndef KPROF_MODEL_STEP_ROWS_HPP
+#define KPROF_MODEL_STEP_ROWS_HPP
+
+// The operator table where rows are told apart by step: each row that the other keys make becomes
+// one for each step, by the shares of profile::stepping, and one for the rest. They add up to the
+// row without steps. Included by summary.hpp. Pure; linear in profile::nodes and the shares,
+// sorting aside.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What stays of a node when its shares are taken away.
+struct step_rest {
+  std::uint64_t calls = 0;
+  double total_ns = 0;
+  double self_ns = 0;
+  bool is_split = false;  // false: the whole node is the rest
+};
+
+/// The shares that rows are made of, by node, and what they leave. A node is not split where its
+/// shares say more than the node does, as in a damaged file, nor where calls are not the scopes
+/// that the shares count: of parts, and of calls that graphs replay.
+class step_parts {
+ public:
+  [[gnu::cold]] explicit step_parts(const profile& p) : rest(p.nodes.size()) {
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns),
+                 n.kind != scope_kind::root && n.kind != scope_kind::graph && !is_part(n) &&
+                     n.captured == 0 && n.replays == 0};
+    }
+    for (const step_share& s : p.stepping.shares) take(p, s);
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (!rest[i].is_split) rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns)};
+      // So much is rounding.
+      const double nothing = 1e-3 + 1e-12 * not_negative(n.total_ns);
+      if (rest[i].total_ns < nothing) rest[i].total_ns = 0;
+      if (rest[i].self_ns < nothing) rest[i].self_ns = 0;
+    }
+    for (const step_share& s : p.stepping.shares)
+      if (s.node < rest.size() && rest[s.node].is_split) shares.push_back(s);
+    sort_table(shares, [](const step_share& a, const step_share& b) {
+      return a.node != b.node ? a.node < b.node : a.step < b.step;
+    });
+  }
+
+  std::vector<step_rest> rest;     // by node
+  std::vector<step_share> shares;  // of nodes that are split, by node and step
+
+ private:
+  void take(const profile& p, const step_share& s) {
+    if (s.node >= rest.size()) return;
+    step_rest& left = rest[s.node];
+    // Sums of rounded times may be off by so much.
+    const double rounding = 1 + 1e-9 * not_negative(p.nodes[s.node].total_ns);
+    left.is_split = left.is_split && s.step < p.steps.size() && s.calls <= left.calls &&
+                    not_negative(s.total_ns) <= left.total_ns + rounding &&
+                    not_negative(s.self_ns) <= left.self_ns + rounding;
+    if (!left.is_split) return;
+    left.calls -= s.calls;
+    left.total_ns -= not_negative(s.total_ns);
+    left.self_ns -= not_negative(s.self_ns);
+  }
+};
+
+/// Makes the rows. `by` has the key step.
+class step_rows {
+ public:
+  [[gnu::cold]] step_rows(const profile& p, const grouping& by, const std::vector<bool>& kept)
+      : p_(p),
+        by_(by),
+        groups_(p, by),
+        device_(p),
+        roofs_(p, device_),
+        numbers_(p, by, groups_, launched_in(p, device_), kept),
+        covers_(covering_nodes(p, numbers_.row_of)),
+        waited_(waited_in(p)),
+        parts_(p),
+        first_share_(p.nodes.size() + 1),
+        whole_(numbers_.first.size()),
+        on_device_(numbers_.first.size()) {
+    for (const step_share& s : parts_.shares) ++first_share_[s.node + std::size_t{1}];
+    for (std::size_t i = 1; i < first_share_.size(); ++i) first_share_[i] += first_share_[i - 1];
+    // A row without a step has its place before its rows with one.
+    for (std::uint32_t i = 0; i < whole_.size(); ++i) static_cast<void>(part(i, step_share::none));
+    walk(
+        p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
+  }
+
+  [[gnu::cold]] std::vector<operator_row> finish() {
+    count_sets();
+    const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
+    std::vector<std::vector<field_range>> ranges = ranges_of_rows();
+    std::vector<operator_row> table;
+    const profile_keys keys(p_);
+    const std::vector<std::uint32_t> order =
+        sorted_order(rows_.size(), [&](std::uint32_t a, std::uint32_t b) {
+          return rows_[a].whole != rows_[b].whole ? rows_[a].whole < rows_[b].whole
+                                                  : rows_[a].step < rows_[b].step;
+        });
+    for (const std::uint32_t i : order) {
+      if (!rows_[i].has_any) continue;
+      table.push_back(finished(rows_[i], all, all_device));
+      operator_row& row = table.back();
+      row.key = keys.row(p_.nodes[row.node], row.values, groups_.leaves());
+      row.ranges = std::move(ranges[i]);
+    }
+    make_keys_differ(table);
+    return table;
+  }
+
+ private:
+  struct part_of_row {
+    std::uint32_t number = 0;               // in rows_
+    std::uint32_t whole = 0;                // the row without steps
+    std::uint32_t step = step_share::none;  // index in profile::steps
+    bool has_any = false;
+    std::uint32_t first = scope_node::none;  // its first call's node
+    std::uint64_t variants = 0, operators = 0;
+    row_sum sum;
+  };
+
+  part_of_row& part(std::uint32_t whole, std::uint32_t step) {
+    const auto [number, is_new] = numbers_of_parts_.of({{whole, step}});
+    if (is_new) {
+      rows_.emplace_back();
+      rows_.back().number = number;
+      rows_.back().whole = whole;
+      rows_.back().step = step;
+    }
+    return rows_[number];
+  }
+
+  void enter(std::uint32_t node) {
+    const std::uint32_t whole = numbers_.row_of[node];
+    if (whole == scope_node::none) return;
+    const scope_node& n = p_.nodes[node];
+    const counted_call counted = whole_[whole].counted();
+    for (std::size_t i = first_share_[node]; i < first_share_[node + 1]; ++i) {
+      const step_share& s = parts_.shares[i];
+      part_of_row& to = part(whole, s.step);
+      to.has_any = true;
+      to.sum.row.self_ns += not_negative(s.self_ns);
+      if (n.kind == scope_kind::op) add(to, node, {s.calls, s.total_ns, 0, false}, counted);
+    }
+    part_of_row& left = part(whole, step_share::none);
+    const step_rest& rest = parts_.rest[node];
+    left.sum.row.self_ns += rest.self_ns;
+    if (!waited_.empty()) left.sum.row.waited_ns += waited_[node];
+    add_device(left, node);
+    if (n.kind == scope_kind::op && !is_placeholder(n)) {
+      if (!rest.is_split) add_whole(left, node, counted);
+      else if (rest.calls > 0 || n.open > 0 || rest.total_ns > 0) add(left, node, rest, counted);
+    }
+    left.has_any = left.has_any || rest.self_ns > 0 || left.sum.row.waited_ns > 0;
+    if (n.kind == scope_kind::op && covers_[node]) whole_[whole].enter(n);
+  }
+  void leave(std::uint32_t node) {
+    const std::uint32_t whole = numbers_.row_of[node];
+    if (whole == scope_node::none || p_.nodes[node].kind != scope_kind::op) return;
+    if (covers_[node]) whole_[whole].leave(p_.nodes[node]);
+    --on_device_[whole].active;
+  }
+
+  void add_device(part_of_row& left, std::uint32_t node) {
+    device_row_sum& sum = on_device_[left.whole];
+    const bool is_outermost = p_.nodes[node].kind == scope_kind::op && sum.active++ == 0;
+    if (device_.own.empty()) return;
+    sum.own.add(device_.own[node]);
+    if (is_outermost) sum.total.add(device_.whole[node]);
+    left.has_any = left.has_any || device_.own[node].runs() > 0;
+  }
+
+  /// Calls of a node in a step, or its rest.
+  void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
+           const counted_call& counted) {
+    const scope_node& n = p_.nodes[node];
+    slice_.thread = n.thread;
+    slice_.kind = n.kind;
+    slice_.merged = n.merged;
+    slice_.file = n.file;
+    slice_.line = n.line;
+    slice_.work = n.work;
+    slice_.calls = amount.calls;
+    slice_.total_ns = not_negative(amount.total_ns);
+    slice_.open = to.step == step_share::none ? n.open : 0;
+    slice_.open_ns = to.step == step_share::none ? n.open_ns : 0;
+    begin(to, node);
+    to.sum.add(p_, slice_, counted, roofs_.of(node));
+  }
+  void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
+    begin(to, node);
+    to.sum.add(p_, p_.nodes[node], counted, roofs_.of(node));
+  }
+  void begin(part_of_row& to, std::uint32_t node) {
+    to.has_any = true;
+    if (to.first == scope_node::none) {
+      to.first = node;
+      to.sum.begin(p_.nodes[node], 1);
+    }
+    sets_.push_back({to.number, node});
+  }
+
+  /// Counts the sets of parameters of each row, and the names of their operators.
+  void count_sets() {
+    key_numbers of_sets(0), of_names(0);
+    text_numbers names;
+    std::vector<row_node> different;
+    for (const row_node& at : sets_) {
+      part_of_row& to = rows_[at.row];
+      if (of_sets.of({{at.row, numbers_.set_of[at.node]}}).second)
+        ++to.variants, different.push_back(at);
+      if (of_names.of({{at.row, names.of(p_.nodes[at.node].name)}}).second) ++to.operators;
+    }
+    sets_ = std::move(different);
+  }
+  std::vector<std::vector<field_range>> ranges_of_rows() {
+    const bool one_set = by_.has(group_key::parameters) && by_.folded().empty();
+    range_summing sums(groups_.leaves());
+    for (const row_node& at : sets_)
+      if (const part_of_row& to = rows_[at.row]; !one_set)
+        sums.add(at.row, p_.nodes[at.node], to.variants > 1 && to.operators == 1);
+    return sums.finish(rows_.size());
+  }
+
+  operator_row finished(part_of_row& part, double all, double all_device) {
+    const std::uint32_t first =
+        part.first == scope_node::none ? numbers_.first[part.whole] : part.first;
+    row_sum& sum = part.sum;
+    if (part.first == scope_node::none) sum.begin(p_.nodes[first], 1);
+    sum.row.operators = std::max<std::uint64_t>(part.operators, 1);
+    sum.row.variants = std::max<std::uint64_t>(part.variants, 1);
+    if (sum.row.operators > 1) sum.row.name.clear();
+    operator_row row = sum.finish(p_, all);
+    row.node = first;
+    if (row.variants == 1 || by_.has(group_key::parameters))
+      row.parameters = groups_.leaves().text(p_.nodes[first]);
+    row.values = groups_.values_of({first, first});
+    row.of_step = part.step != step_share::none;
+    for (group_value& v : row.values) {
+      if (v.kind == group_key::pass) row.pass = pass_of_name(v.text), row.several_passes = false;
+      if (v.kind != group_key::step || !row.of_step) continue;
+      v.known = true;
+      v.text = std::to_string(p_.steps[part.step].index);
+    }
+    const device_row_sum& device = on_device_[part.whole];
+    const figure unknown{0, absence::not_by_step};
+    for (figure* f : {&row.mean_ns, &row.median_ns, &row.p99_ns, &row.min_ns, &row.max_ns,
+                      &row.first_ns, &row.cpu})
+      if (f->why != absence::no_calls && f->why != absence::graphs_only &&
+          f->why != absence::not_joined)
+        *f = unknown;
+    if (!row.of_step) device.finish(row, all_device, p_);
+    // Over whose time it would be, or what else is in a step, is not known.
+    if (device.total.runs() > 0 || device.total.unrecorded > 0)
+      row.flops_per_s = row.bytes_per_s = unknown;
+    row.gap_ns = unknown;
+    row.verdict = {};
+    row.verdict.roof = row.verdict.ideal_ns = row.verdict.lost_ns = row.projected_ns = unknown;
+    return row;
+  }
+
+  struct row_node {
+    std::uint32_t row = 0, node = 0;
+  };
+
+  const profile& p_;
+  const grouping& by_;
+  group_numbers groups_;
+  device_sums device_;
+  roofline roofs_;
+  row_numbers numbers_;  // of the rows without steps
+  std::vector<bool> covers_;
+  std::vector<double> waited_;  // by node; empty: none waited
+  step_parts parts_;
+  std::vector<std::size_t> first_share_;  // of each node: where its shares begin
+  std::vector<row_sum> whole_;            // which calls cover others; no sums
+  std::vector<device_row_sum> on_device_;
+  key_numbers numbers_of_parts_{0};
+  std::deque<part_of_row> rows_;  // sums point into themselves
+  std::vector<row_node> sets_;
+  scope_node slice_;  // its histogram stays empty, and is that of all rows
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/step_rows.hpp>
+
 // <kprof/model/tree_summary.hpp>
 #ifndef KPROF_MODEL_TREE_SUMMARY_HPP
 #define KPROF_MODEL_TREE_SUMMARY_HPP
@@ -12526,13 +12959,17 @@ struct operator_rows {
 /// The table of the calls for whose nodes keep(const scope_node&) says true, and what is in which
 /// row. Keep is asked about operators only. The other calls are in no row, nor is the time of
 /// regions in them; shares are still of all scopes.
-/// `other`: a machine that rows are projected on; null: none.
+/// By step a node may be in several rows: row_of is none then.
+/// `other`: a machine that rows are projected on, but for those of steps; null: none.
 template <class Keep>
 operator_rows operator_rows_of(const profile& p, const grouping& by, Keep keep,
                                const other_machine* other = nullptr) {
   std::vector<bool> kept(p.nodes.size());
   for (std::size_t i = 0; i < kept.size(); ++i)
     kept[i] = p.nodes[i].kind == scope_kind::op && keep(p.nodes[i]);
+  if (by.has(group_key::step))
+    return {detail::step_rows(p, by, kept).finish(),
+            std::vector<std::uint32_t>(p.nodes.size(), scope_node::none)};
   detail::row_summing sums(p, by, kept, other);
   std::vector<operator_row> rows = sums.finish();
   return {std::move(rows), sums.take_rows_of_nodes()};
@@ -13977,6 +14414,9 @@ struct late_launches {
   /// Was in a copy or memset that blocks, also in one whose own launch was in time; not in copies
   /// of 64 KiB or less to the device.
   std::int64_t copying = 0;
+  /// Such copies and memsets of the threads that launched what the device idled for, all of them.
+  std::int64_t held = 0;
+  std::uint64_t holds = 0;       ///< how many they are
   std::int64_t input = 0;        ///< was in a scope that brings the data of a step
   std::int64_t after_waits = 0;  ///< had waited for the device, from the return of the call on
   std::int64_t launching = 0;    ///< went from one launch to the next, in at most late_start_ns
@@ -14065,7 +14505,12 @@ class late_launch_search {
       sort_gap(clipped, item, found[item.thread]);
     });
     scope_times waited(p.nodes.size()), input(p.nodes.size());
-    for (std::size_t i = 0; i < found.size(); ++i) add(threads_[i], found[i], out, waited, input);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i].all.empty()) continue;
+      add(threads_[i], found[i], out, waited, input);
+      for (const interval& copy : common_of({window}, threads_[i].copies))
+        out.held += copy.length(), ++out.holds;
+    }
     out.waited_in = waited.by_name(p, times_.operators);
     out.input_in = input.by_name(p, times_.operators);
     return out;
@@ -14432,24 +14877,6 @@ inline double time_of(const operator_row& row) noexcept {
   out.all_threads =
       m.read.all_threads > m.triad.all_threads ? m.read.all_threads : m.triad.all_threads;
   return out;
-}
-
-/// Whether a row's least time is that of its bytes, and not that of its FLOPs.
-[[gnu::cold]] inline bool is_of_memory(const profile& p, const operator_row& row) noexcept {
-  if (!row.bytes.known() || !(row.bytes.value > 0)) return false;
-  if (!row.flops.known() || !(row.flops.value > 0)) return true;
-  double rate = 0, bandwidth = 0;
-  if (const gpu_ceilings* const gpu = only_gpu(p); row.on_device) {
-    if (gpu == nullptr) return false;
-    const double tensor = rate_on(*gpu, row.type, arithmetic_unit::tensor_core);
-    rate = rate_on(*gpu, row.type, arithmetic_unit::cuda_core);
-    if (tensor > rate) rate = tensor;
-    bandwidth = gpu->memory_bytes;
-  } else {
-    rate = rate_on(p.machine.cpu, row.type).one_thread;
-    bandwidth = memory_rate(p.machine.cpu).one_thread;
-  }
-  return bandwidth > 0 && rate > 0 && row.bytes.value / bandwidth > row.flops.value / rate;
 }
 
 /// A number of a call's parameters by its field; 0 where there is none.
@@ -14893,7 +15320,7 @@ inline double saved_at_roof_of(const operator_row& row, const operator_row& othe
 /// How much faster a row may become on all CPUs; 1 where its roof does not rise.
 [[gnu::cold]] inline double rise_of_roof(const profile& p, const operator_row& row) noexcept {
   const rate_ceiling r =
-      is_of_memory(p, row) ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
+      row.verdict.of_memory ? memory_rate(p.machine.cpu) : rate_on(p.machine.cpu, row.type);
   return r.one_thread > 0 ? r.all_threads / r.one_thread : 0;
 }
 
@@ -15375,7 +15802,7 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   const operator_row& row = f.rows[i];
   const gpu_ceilings* const gpu = only_gpu(f.run);
   if (!row.on_device || gpu == nullptr || f.run.device.devices.empty() ||
-      row.verdict.bound != bound_by::latency || !is_of_memory(f.run, row) ||
+      row.verdict.bound != bound_by::latency || !row.verdict.of_memory ||
       !row.bytes_per_call.known() || !row.bytes_per_s.known())
     return false;
   const std::uint64_t l2 = f.run.device.devices[0].l2_bytes;
@@ -15464,6 +15891,14 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
       grows *= (static_cast<double>(s.value / a) + 1) * static_cast<double>(a) /
                static_cast<double>(s.value);
   return grows;
+}
+
+/// The least time of a row on a device that computes at this rate; its bytes take theirs.
+[[gnu::cold]] inline double least_time_at(const operator_row& row, const gpu_ceilings& gpu,
+                                          double rate) noexcept {
+  const double compute = row.flops.known() ? row.flops.value / rate : 0;
+  const bool moves = row.bytes.known() && gpu.memory_bytes > 0;
+  return std::max(compute, moves ? row.bytes.value / gpu.memory_bytes : 0.0);
 }
 
 /// The same parameters in another type, where the operator has a field for it.
@@ -15583,12 +16018,13 @@ namespace advice_rules {
   product_shape shape;
   const operator_row* const row = product_of(f, kernel, shape);
   if (row == nullptr || gpu == nullptr || kernel.tensor_core != tensor_use::no_declared ||
-      !is_narrow(row->type) || !has_verdict(*row) || is_of_memory(f.run, *row))
+      !is_narrow(row->type) || !has_verdict(*row) || row->verdict.of_memory)
     return false;
   const double cuda = rate_on(*gpu, row->type, arithmetic_unit::cuda_core),
                tensor = rate_on(*gpu, row->type, arithmetic_unit::tensor_core);
   if (!(cuda > 0) || !(tensor > cuda)) return false;
-  out.gain_ns = kernel.total_ns * (1 - cuda / tensor);
+  out.gain_ns =
+      kernel.total_ns * (1 - least_time_at(*row, *gpu, tensor) / least_time_at(*row, *gpu, cuda));
   out.fact = sentence("computes in # without tensor cores", {as_text(dtype_name(row->type))});
   out.action = "Check the alignment of its operands, the algorithm and the math mode";
   return true;
@@ -15608,7 +16044,8 @@ namespace advice_rules {
   const double f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
                tf32 = rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core);
   if (!(f32 > 0) || !(tf32 > f32) || row->flops_per_s.value < 0.4 * f32) return false;
-  out.gain_ns = kernel.total_ns * (1 - f32 / tf32);
+  out.gain_ns =
+      kernel.total_ns * (1 - least_time_at(*row, *gpu, tf32) / least_time_at(*row, *gpu, f32));
   out.fact = sentence("computes in f32 on CUDA cores, at # of their rate",
                       {as_share(row->flops_per_s.value / f32)});
   out.action = "Allow TF32 on tensor cores, if 10 bits of mantissa do";
@@ -15620,22 +16057,25 @@ namespace advice_rules {
   const gpu_ceilings* const gpu = only_gpu(f.run);
   if (gpu == nullptr || !(f.device_ns > 0)) return false;
   const double narrow = rate_on(*gpu, dtype::f16, arithmetic_unit::tensor_core),
-               wide = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core),
                memory = gpu->memory_bytes;
-  if (!(wide > 0) || !(narrow > wide) || !(memory > 0)) return false;
+  if (!(narrow > 0) || !(memory > 0)) return false;
   out.gain_ns = 0;
   for (const operator_row& row : f.rows) {
     if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
     if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
         !row.bytes.known() || shape_of(f.run, row).sizes[0].field == nullptr)
       continue;
+    const double wide = row.verdict.as_tf32
+                            ? rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core)
+                            : rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core);
+    if (!(wide > 0) || !(narrow > wide)) continue;
     const double ideal32 = std::max(row.flops.value / wide, row.bytes.value / memory),
                  ideal16 = std::max(row.flops.value / narrow, row.bytes.value / 2 / memory);
     out.time_ns += row.device_ns;
     if (ideal32 > 0) out.gain_ns += row.device_ns * (1 - ideal16 / ideal32);
     if (out.node == scope_node::none) out.node = row.node;
   }
-  if (out.time_ns < 0.3 * f.device_ns) return false;
+  if (!(out.time_ns > 0) || out.time_ns < 0.3 * f.device_ns) return false;
   out.where = "The run";
   out.fact = sentence("spends # of its device time on f32 products that tensor cores could do",
                       {as_share(out.time_ns / f.device_ns)});
@@ -15648,7 +16088,7 @@ namespace advice_rules {
   const operator_row& row = f.rows[i];
   const gpu_ceilings* const gpu = only_gpu(f.run);
   if (!row.on_device || gpu == nullptr || row.type != dtype::f64 || !has_verdict(row) ||
-      is_of_memory(f.run, row))
+      row.verdict.of_memory)
     return false;
   const double f64 = rate_on(*gpu, dtype::f64, arithmetic_unit::cuda_core),
                f32 = rate_on(*gpu, dtype::f32, arithmetic_unit::cuda_core);
@@ -15998,22 +16438,12 @@ struct single_kernels {
   return out;
 }
 
-/// Calls of some kind in a stretch.
-struct calls_within {
+/// Calls that allocate or free memory of devices, in a stretch.
+[[gnu::cold]] inline std::uint64_t allocations_within(const advice_facts& f, interval window) {
   std::uint64_t count = 0;
-  std::int64_t ns = 0;
-};
-[[gnu::cold]] inline calls_within within(const advice_facts& f, interval window,
-                                         bool (*is_one)(const profile&,
-                                                        const timed_call&) noexcept) {
-  calls_within out;
-  for (const timed_call& c : f.device_times->times.calls) {
-    const interval span{std::max(c.span.begin, window.begin), std::min(c.span.end, window.end)};
-    if (span.length() == 0 || !is_one(f.run, c)) continue;
-    ++out.count;
-    out.ns += span.length();
-  }
-  return out;
+  for (const timed_call& c : f.device_times->times.calls)
+    if (c.span.begin < window.end && c.span.end > window.begin && allocates(f.run, c)) ++count;
+  return count;
 }
 
 namespace advice_rules {
@@ -16074,7 +16504,7 @@ namespace advice_rules {
   out.gain_ns = static_cast<double>(d->late.allocating);
   out.fact = sentence("idles while the host allocates or frees its memory: #, in # calls",
                       {as_text(time_text(f, *d, d->late.allocating)),
-                       as_number(within(f, d->activity.window, &allocates).count)});
+                       as_number(allocations_within(f, d->activity.window))});
   out.action = "Such calls may wait for the device: allocate once, or by cudaMallocAsync";
   return true;
 }
@@ -16082,16 +16512,14 @@ namespace advice_rules {
 /// C2. Copies hold the host while the device has nothing to do.
 [[gnu::cold]] inline bool blocking_copies(const advice_facts& f, std::size_t, advice& out) {
   const device_time* const d = most_of(f, [](const device_time& t) { return t.late.copying; });
-  if (d == nullptr) return false;
-  const calls_within held =
-      within(f, d->activity.window,
-             [](const profile&, const timed_call& c) noexcept { return is_blocking_copy(c); });
-  if (share_of(*d, held.ns) < 0.03) return false;
+  if (d == nullptr || share_of(*d, d->late.held) < 0.03) return false;
   out.where = name_of(f, *d);
   out.time_ns = static_cast<double>(d->idle.idle);
   out.gain_ns = static_cast<double>(d->late.copying);
-  out.fact = sentence("idles while copies hold the host: #, in # calls",
-                      {as_text(time_text(f, *d, d->late.copying)), as_number(held.count)});
+  out.fact = sentence(
+      "idles while copies hold the host: #, in #",
+      {as_text(time_text(f, *d, d->late.copying)),
+       as_text(d->late.holds == 1 ? "one call" : sentence("# calls", {as_number(d->late.holds)}))});
   out.action = "Use cudaMemcpyAsync, from and to pinned memory";
   return true;
 }
@@ -16400,7 +16828,7 @@ namespace detail::advice_rules {
   if (i != f.most_lost) return false;
   const operator_row& row = f.rows[i];
   out.gain_ns = lost_of(row);
-  const bool memory = is_of_memory(f.run, row);
+  const bool memory = row.verdict.of_memory;
   out.fact = share_text(f, row) +
              sentence(" at # of the rate that # allows",
                       {as_share(steady_roof(row)), as_text(memory ? "memory" : "arithmetic")});
@@ -17020,6 +17448,11 @@ figure metric_value(const operator_row& row) {
 inline figure all_calls(const operator_row& row) {
   return {static_cast<double>(row.calls + row.replays)};
 }
+/// Of what is not recorded for single steps.
+template <auto Member>
+figure beyond_steps(const operator_row& row) {
+  return row.of_step ? figure{0, absence::not_by_step} : metric_value<Member>(row);
+}
 template <auto Member>
 figure verdict_value(const operator_row& row) {
   return row.verdict.*Member;
@@ -17047,14 +17480,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::replays>,
+     .of = &detail::beyond_steps<&operator_row::replays>,
      .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
     {.id = "open",
      .label = "open",
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = false,
-     .of = &detail::metric_value<&operator_row::open>,
+     .of = &detail::beyond_steps<&operator_row::open>,
      .meaning =
          "calls that had not finished, and how long they had run; they are in no other column"},
     {.id = "open_time",
@@ -17062,14 +17495,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = false,
-     .of = &detail::metric_value<&operator_row::open_ns>,
+     .of = &detail::beyond_steps<&operator_row::open_ns>,
      .meaning = "how long the calls that had not finished had run, summed"},
     {.id = "device",
      .label = "device",
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_ns>,
+     .of = &detail::beyond_steps<&operator_row::device_ns>,
      .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
                 "less that of the operators inside them; what ran at the same time counts each"},
     {.id = "device_share",
@@ -17077,14 +17510,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::share,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_share>,
+     .of = &detail::beyond_steps<&operator_row::device_share>,
      .meaning = "device / time of all kernels, copies and memsets"},
     {.id = "device_total",
      .label = "dev total",
      .unit = detail::units::nanoseconds,
      .adds = additivity::overlapping_sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::device_total_ns>,
+     .of = &detail::beyond_steps<&operator_row::device_total_ns>,
      .meaning = "device with that of the operators inside; a call inside another call of the same "
                 "row is not counted again"},
     {.id = "kernels",
@@ -17092,14 +17525,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::kernels>,
+     .of = &detail::beyond_steps<&operator_row::kernels>,
      .meaning = "kernels that the calls launched, less those of the operators inside them"},
     {.id = "copies",
      .label = "copies",
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::copies>,
+     .of = &detail::beyond_steps<&operator_row::copies>,
      .meaning = "copies and memsets, the same"},
     {.id = "gap",
      .label = "gap",
@@ -17114,7 +17547,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::metric_value<&operator_row::waited_ns>,
+     .of = &detail::beyond_steps<&operator_row::waited_ns>,
      .meaning = "host time, of self, in calls of CUDA's libraries that block: that wait for a "
                 "device, copy at once or allocate"},
     {.id = "self",
@@ -18460,12 +18893,17 @@ struct text_plan {
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
-    if (options.sort.empty()) sort = find_column(roofs ? "lost" : device ? "device" : "self");
+    if (options.sort.empty()) sort = find_column(default_sort());
     look_for_one_type(p);
     choose_sections(p);
   }
 
  private:
+  const char* default_sort() const {
+    if (by.has(group_key::step)) return "self";  // all else is not known of single steps
+    return roofs ? "lost" : device ? "device" : "self";
+  }
+
   // A section that was not asked for comes where it says what the operators do not.
   void choose_sections(const profile& p) {
     double operators_ns = 0, explained_ns = 0, copies_ns = 0;
@@ -21400,6 +21838,7 @@ class row_describer {
       std::string text = v.known ? v.text : "n/a";
       if (v.kind == group_key::field) text = v.key + '=' + text;
       else if (!v.known) text = "no " + v.key;
+      else if (v.kind == group_key::step) text = "step " + text;
       out.push_back({place, std::move(text)});
     }
   }
@@ -22813,17 +23252,18 @@ struct chosen_kernels {
   hidden filtered, cut;
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
+    const grouping by = plan.by.without(group_key::step);  // devices' work is not told apart by it
     if (!plan.filter.active()) {
-      rows = kernel_table(p, plan.by);
+      rows = kernel_table(p, by);
     } else {
       const std::vector<bool> matches = matching(p, plan.filter);
       const auto match = [&](const device_work& w) {
         return matches[static_cast<std::size_t>(&w - p.device.work.data())];
       };
       for (const kernel_row& row :
-           kernel_table(p, plan.by, [&](const device_work& w) { return !match(w); }))
+           kernel_table(p, by, [&](const device_work& w) { return !match(w); }))
         filtered.add(row);
-      rows = kernel_table(p, plan.by, match);
+      rows = kernel_table(p, by, match);
     }
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
       cut.add(rows.back());
@@ -23080,7 +23520,17 @@ namespace detail {
   return text;
 }
 
-/// The roof of a GPU: "f16 989 TFLOP/s on tensor cores · 3.35 TB/s".
+/// A rate of a GPU: "3.35 TB/s"; where kprof measured, "3.02 TB/s (data sheet 3.35 TB/s)", and
+/// "989 TFLOP/s by the data sheet" of what its kernels do not reach.
+[[gnu::cold]] inline std::string gpu_rate_text(double rate, double by_table, const char* unit,
+                                               bool is_measured, const gpu_ceilings& gpu) {
+  std::string text = format_si(rate, unit);
+  if (by_table > 0) text += " (data sheet " + format_si(by_table, unit) + ')';
+  else if (!is_measured && !gpu.measured.empty()) text += " by the data sheet";
+  return text;
+}
+
+/// The roof of a GPU: "f16 on tensor cores 989 TFLOP/s · 3.35 TB/s".
 [[gnu::cold]] inline std::string gpu_roof_text(const page& out, const profile& p,
                                                const gpu_ceilings& gpu) {
   std::string text;
@@ -23097,9 +23547,13 @@ namespace detail {
     if (computes_with(p, a.type) ||
         (tensor && a.type == dtype::tf32 && computes_with(p, dtype::f32)))
       add(std::string{dtype_name(a.type)} + (tensor ? " on tensor cores " : " ") +
-          format_si(a.operations, "FLOP/s"));
+          gpu_rate_text(a.operations, a.table_operations, "FLOP/s",
+                        a.operations == a.measured_operations || a.source == "by hand", gpu));
   }
-  if (gpu.memory_bytes > 0) add(format_si(gpu.memory_bytes, "B/s"));
+  if (gpu.memory_bytes > 0)
+    add(gpu_rate_text(gpu.memory_bytes, gpu.table_memory_bytes, "B/s", true, gpu));
+  if (!gpu.measured.empty() && !text.empty()) add("measured " + out.safe(gpu.measured));
+  for (const std::string& note : gpu.notes) add(out.safe(note));  // the clock; what is not known
   return text;
 }
 
@@ -23338,10 +23792,11 @@ class operator_groups {
   /// Finds the nodes of rows that hold several sets of parameters.
   void list_sets(std::vector<operator_group>& of, const grouping& by) const {
     std::optional<nodes_of_rows> nodes;
+    const bool by_step = by.has(group_key::step);  // which calls are in a step no node tells
     for (operator_group& g : of) {
       g.sets.assign(g.rows.size(), {});
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
-        if (g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
+        if (by_step || g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
         if (!nodes) nodes.emplace(p_, by, kept_);
         g.sets[i] = nodes->of(g.rows[i].node);
       }
@@ -23769,8 +24224,10 @@ KPROF_DETAIL_END
 // makes slow steps slow. Pure. Linear in profile::nodes and the shares of steps, sorting aside.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23811,14 +24268,21 @@ struct step_details {
   double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
   double model_flops = 0;       ///< without what was computed once more
   double least_ns = -1;         ///< that the machine needs for model_flops; negative: not known
-  dtype type = dtype::unknown;  ///< of all model_flops; unknown: of several types
+  double hardware_ns = -1;      ///< the same for `flops`
+  dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
+  double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
+
+  /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
+  double mfu() const noexcept { return total_ns > 0 ? least_ns / total_ns : 0; }
+  /// Hardware FLOPs utilisation: the same, with what was computed once more.
+  double hfu() const noexcept { return total_ns > 0 ? hardware_ns / total_ns : 0; }
 };
 
 namespace detail {
 
-/// The time that a machine needs for operations of a type at its highest dense rate; negative: not
-/// known.
-inline double least_time_ns(const profile& p, dtype type, double operations) {
+/// The highest dense rate of a type, in operations a second, of all devices that worked or, where
+/// none did, of all processors; 0: not known.
+inline double peak_rate(const profile& p, dtype type) {
   double rate = 0;
   if (has_device_work(p)) {
     for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
@@ -23826,7 +24290,7 @@ inline double least_time_ns(const profile& p, dtype type, double operations) {
       double highest = 0;
       for (const gpu_arithmetic_ceiling& a : p.machine.gpus[i].arithmetic)
         if (a.type == computed_in(type)) highest = std::max(highest, a.operations);
-      if (!(highest > 0)) return -1;
+      if (!(highest > 0)) return 0;
       rate += highest;
     }
   } else {
@@ -23835,7 +24299,7 @@ inline double least_time_ns(const profile& p, dtype type, double operations) {
       if (a.type == computed_in(type))
         rate = std::max(rate, rate_of(a.operations, cpu.threads, cpu.threads));
   }
-  return rate > 0 ? operations / rate * 1e9 : -1;
+  return rate;
 }
 
 /// Sums what the shares of whole steps say.
@@ -23912,28 +24376,43 @@ class step_summing {
       const std::uint32_t parent = p_.nodes[i].parent;
       inside[i] = parent < i && (inside[parent] != 0 || has_flops(p_.nodes[parent]));
     }
-    std::vector<std::pair<dtype, double>> by_type;
+    const roofline roofs(p_, device_sums(p_));
+    std::vector<type_flops> by_type;
     for (const step_share& s : p_.stepping.shares) {
       if (!is_whole(s) || inside[s.node] != 0) continue;
       const scope_node& n = p_.nodes[s.node];
       if (!has_flops(n) || !opens_calls(n)) continue;
       const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
-      out_.flops += flops;
-      if (n.work.pass == pass_kind::recompute || !(flops > 0)) continue;
-      out_.model_flops += flops;
+      if (!(flops > 0)) continue;
+      // f32 on tensor cores is held against their rate.
+      const call_roof& roof = roofs.of(s.node);
+      const dtype type = roof.why == absence::none ? roof.type : n.work.type;
       auto known = by_type.begin();
-      while (known != by_type.end() && known->first != n.work.type) ++known;
-      if (known == by_type.end()) by_type.emplace_back(n.work.type, flops);
-      else known->second += flops;
+      while (known != by_type.end() && known->type != type) ++known;
+      if (known == by_type.end()) known = by_type.insert(known, {type, 0, 0});
+      known->all += flops;
+      if (n.work.pass != pass_kind::recompute) known->model += flops;
     }
-    if (by_type.size() == 1) out_.type = by_type[0].first;
-    double all = 0;
-    for (const auto& [type, flops] : by_type) {
-      const double least = least_time_ns(p_, type, flops);
-      if (least < 0) return;
-      all += least;
+    sum_up(by_type);
+  }
+  struct type_flops {
+    dtype type = dtype::unknown;
+    double all = 0, model = 0;  // `model`: without what was computed once more
+  };
+  [[gnu::cold]] void sum_up(const std::vector<type_flops>& by_type) {
+    double model_ns = 0, all_ns = 0;
+    for (const type_flops& t : by_type) {
+      out_.flops += t.all;
+      out_.model_flops += t.model;
+      const double rate = peak_rate(p_, t.type);
+      if (by_type.size() == 1) out_.type = t.type, out_.peak = rate;
+      // One type whose rate is not known leaves the whole unknown.
+      if (!(rate > 0)) model_ns = all_ns = std::numeric_limits<double>::infinity();
+      else model_ns += t.model / rate * 1e9, all_ns += t.all / rate * 1e9;
     }
-    if (!by_type.empty()) out_.least_ns = all;
+    if (by_type.empty() || !std::isfinite(all_ns)) return;
+    out_.least_ns = model_ns;
+    out_.hardware_ns = all_ns;
   }
   static bool has_flops(const scope_node& n) noexcept {
     return n.kind == scope_kind::op && n.work.has_flops && n.work.valid;
@@ -24409,17 +24888,24 @@ inline constexpr std::size_t most_step_threads = 3;
                 4);
 }
 
-/// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 %".
+/// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 % of 75.4 TFLOP/s for f32".
 [[gnu::cold]] inline void print_step_work(page& out, const step_details& d) {
   if (!(d.flops > 0)) return;
   const auto steps = static_cast<double>(d.steps);
   std::string text = format_si(d.flops / steps, "FLOP") + " a step at " +
                      format_si(d.flops / (d.total_ns * 1e-9), "FLOP/s") + ", MFU ";
-  if (d.least_ns < 0) text += "n/a: the peak of the machine is not known";
-  else
-    text += format_share(d.least_ns / d.total_ns) + " of the peak" +
-            (d.type == dtype::unknown ? std::string{} : " for " + std::string{dtype_name(d.type)});
-  out.paragraph("  ", text, 4);
+  if (d.least_ns < 0) {
+    out.paragraph("  ", text + "n/a: the peak of the machine is not known", 4);
+    return;
+  }
+  text += format_share(d.mfu());
+  if (d.hardware_ns > d.least_ns)
+    text += ", with what is computed once more (HFU) " + format_share(d.hfu());
+  text += d.peak > 0 ? " of " + format_si(d.peak, "FLOP/s") : " of the peak";
+  if (d.type != dtype::unknown) text += std::string{" for "} + dtype_name(d.type);
+  const bool is_impossible = d.hfu() > over_the_roof;
+  if (is_impossible) text += ": impossible, a formula or a ceiling is wrong, or work was skipped";
+  out.paragraph("  ", text, 4, is_impossible ? line_style::notice : line_style::plain);
 }
 
 /// Whose time the excess of slow steps is, where they take a hundredth of the time more.
@@ -25446,6 +25932,30 @@ inline constexpr std::size_t longest_listed = 40;
   return title;
 }
 
+/// What the rows without a step hold, and what is not known of the others.
+[[gnu::cold]] inline void print_step_key(page& out, const profile& p, const text_plan& plan,
+                                         const operator_groups& chosen) {
+  if (!plan.by.has(group_key::step) || p.stepping.threads.empty()) return;
+  out.line(std::string{"n/a beside a step: "} + explain(absence::not_by_step));
+  bool any = false;
+  for (const operator_group& g : chosen.groups)
+    for (const operator_row& row : g.rows) any = any || !row.of_step;
+  if (!any) return;
+  std::uint64_t ended = 0, whole = 0;
+  for (const thread_steps& t : p.stepping.threads) ended += t.count;
+  for (const step_mark& m : p.steps)
+    whole += m.thread == p.stepping.threads[0].thread && p.stepping.whole_from >= 0 &&
+                     m.begin >= p.stepping.whole_from
+                 ? 1U
+                 : 0U;
+  std::string text = "no step: calls outside steps, and calls that threads share or graphs replay";
+  if (whole < ended)
+    text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
+            format_count(ended) + " that the timeline does not have whole";
+  if (plan.device) text += "; and the work of devices, which is not told apart by step";
+  out.paragraph("", text, 2);
+}
+
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const operator_groups chosen(p, plan);
   out.space();
@@ -25468,6 +25978,7 @@ inline constexpr std::size_t longest_listed = 40;
     table.print(out);
     out.space();
     print_projected_total(out, plan, chosen);
+    print_step_key(out, p, plan, chosen);
     print_types(out, p, plan);
     print_row_notes(out, p, plan, chosen, table.shown);
     if (!table.left_out.empty())
@@ -27224,8 +27735,8 @@ KPROF_DETAIL_END
 //                          clock_gettime (default auto)
 //   ceilings=auto|cache|measure|off|FILE
 //                          what the processors reach: as measured earlier, or measured once by the
-//                          first report; as measured earlier only; measured anew; not known; as a
-//                          file says (default auto)
+//                          first report; as measured earlier only; measured anew, and GPUs too; not
+//                          known; as a file says (default auto)
 //   step=REGION            regions of this name are the steps of the program; else what it says
 //                          with kprof::step()
 //   schedule(skip=N,wait=N,warmup=N,active=N,repeat=N)
@@ -27321,7 +27832,8 @@ inline constexpr option settings_table[] = {
      .form = "auto|cache|measure|off|FILE",
      .fallback = "auto",
      .meaning = "what the processors reach: as measured earlier, or measured once by the first "
-                "report; as measured earlier only; measured anew; not known; as a file says",
+                "report; as measured earlier only; measured anew, and GPUs too; not known; as a "
+                "file says",
      .validate = &validate_ceilings,
      .store = &store_member<&settings::ceilings>},
     {.name = "step",
@@ -28252,6 +28764,7 @@ struct device_description {
   std::uint64_t memory_bytes_per_s = 0;
   std::uint64_t clock_hz = 0;
   std::uint64_t l2_bytes = 0;
+  std::uint8_t uuid[16] = {};
   const char* name = nullptr;
 };
 
@@ -28295,6 +28808,8 @@ struct device_listener {
   void (*launched)(const observed_call& call, launch_kind what) noexcept;
   /// Another call has ended, or one that launched nothing.
   void (*called)(const observed_call& call) noexcept;
+  /// kprof itself has launched work, to measure a device: no part of the profile.
+  void (*launched_by_kprof)(const observed_call& call) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
@@ -28326,6 +28841,7 @@ struct collector_api {
   std::vector<std::string> (*notes)();  // what a report should say of the collector, a line each
   std::size_t (*memory)() noexcept;
   function_description (*function)(std::uint16_t number) noexcept;
+  bool (*captures)() noexcept;  // a stream is being captured
 };
 
 }  // namespace detail
@@ -28742,6 +29258,7 @@ struct open_frame {
 /// it.
 struct launch_note {
   static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+  static constexpr std::uint32_t by_kprof = ignored - 1;  // a path, of what is in no profile
 
   std::uint32_t correlation;
   bool alias;              // another id of the call before it
@@ -32732,8 +33249,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/busy_time.hpp>
 
-#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -32752,6 +33269,9 @@ class known_devices {
     known.memory_bytes_per_s = d.memory_bytes_per_s;
     known.clock_hz = d.clock_hz;
     known.l2_bytes = d.l2_bytes;
+    known.uuid.clear();
+    for (const std::uint8_t byte : d.uuid) known.uuid += hexadecimal(byte, 2);
+    if (known.uuid == std::string(32, '0')) known.uuid.clear();
   }
   /// Counts an activity that has times.
   void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
@@ -32764,16 +33284,19 @@ class known_devices {
   /// The devices that are known or did something, by their numbers.
   std::vector<device_info> profile() {
     std::vector<device_info> out;
-    for (device& d : all_) {
+    for (std::uint64_t from = 0;;) {  // there are few
+      device* next = nullptr;
+      for (device& d : all_)
+        if (d.info.id >= from && (next == nullptr || d.info.id < next->info.id)) next = &d;
+      if (next == nullptr) return out;
+      device& d = *next;
+      from = std::uint64_t{d.info.id} + 1;
       if (!d.info.described && d.busy.sum() == 0) continue;
       d.info.busy_ns = static_cast<double>(d.busy.busy());
       d.info.sum_ns = static_cast<double>(d.busy.sum());
       d.info.busy_is_exact = d.busy.exact();
       out.push_back(d.info);
     }
-    std::sort(out.begin(), out.end(),
-              [](const device_info& a, const device_info& b) { return a.id < b.id; });
-    return out;
   }
 
  private:
@@ -32867,6 +33390,54 @@ class log_cursor {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/log_cursor.hpp>
+
+// <kprof/attribute/own_work.hpp>
+#ifndef KPROF_ATTRIBUTE_OWN_WORK_HPP
+#define KPROF_ATTRIBUTE_OWN_WORK_HPP
+
+// What attribution counts beside the work of the program's launches: what was lost, and what kprof
+// itself had a device do, which is no part of the profile. Included by attribution.hpp.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Leaves out the work of a call that kprof made itself.
+inline void leave_out(const observed_call& call, launch_table& launches) {
+  known_launch l;
+  l.path = launch_note::by_kprof;
+  for (std::uint32_t i = 0; i < call.count; ++i) {
+    l.correlation = call.ids[i];
+    launches.add(l);
+  }
+}
+
+/// While it measures a device, the driver compiles kprof's kernels: that is no overhead of the
+/// program's. In CLOCK_REALTIME ns.
+struct own_work_span {
+  std::uint64_t since = 0, until = 0;
+
+  void mark(bool begins, std::uint64_t now) noexcept {
+    if (begins) since = now;
+    until = begins ? ~std::uint64_t{0} : now;
+  }
+  bool has(const activity& a) const noexcept { return a.start >= since && a.start < until; }
+};
+
+inline void count(loss what, std::uint64_t how_many, device_completeness& to) noexcept {
+  switch (what) {
+    case loss::records: to.dropped += how_many; return;
+    case loss::cut_buffers: to.cut_buffers += how_many; return;
+    case loss::foreign_buffers: to.foreign_buffers += how_many; return;
+    case loss::launch_ids: to.launches_lost += how_many; return;
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/own_work.hpp>
 
 // <kprof/attribute/pending_activities.hpp>
 #ifndef KPROF_ATTRIBUTE_PENDING_ACTIVITIES_HPP
@@ -33991,6 +34562,8 @@ class KPROF_DETAIL_LOCAL attribution {
   void set_epoch(std::uint64_t realtime_ns) noexcept { epoch_ = realtime_ns; }
   device_history& history() noexcept { return history_; }
 
+  void leave_out(const observed_call& by_kprof) { detail::leave_out(by_kprof, launches_); }
+  own_work_span own_work;
   /// Counts activities under the scopes of their launches; as dropped what there is no memory for.
   void take(const activity* some, std::size_t count) {
     threads_.with_threads([&](auto find_log) {
@@ -34034,14 +34607,8 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
   void describe(const device_description& d) { devices_.describe(d); }
-  void count_loss(loss what, std::uint64_t how_many) noexcept {
-    switch (what) {
-      case loss::records: complete_.dropped += how_many; return;
-      case loss::cut_buffers: complete_.cut_buffers += how_many; return;
-      case loss::foreign_buffers: complete_.foreign_buffers += how_many; return;
-      case loss::launch_ids: complete_.launches_lost += how_many; return;
-    }
-  }
+  std::vector<device_info> devices() { return devices_.profile(); }
+  void count_loss(loss what, std::uint64_t n) noexcept { detail::count(what, n, complete_); }
   /// What reading records cost, in ns of the reading thread.
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
@@ -34106,6 +34673,7 @@ class KPROF_DETAIL_LOCAL attribution {
         return history_.add_wait(a);
       case activity_kind::event_record: return history_.add_wait(a);
       case activity_kind::overhead:
+        if (own_work.has(a)) return;
         if (a.timed()) complete_.overhead_ns += static_cast<double>(a.end - a.start);
         return;
       case activity_kind::odd: ++complete_.odd; return;
@@ -34124,6 +34692,7 @@ class KPROF_DETAIL_LOCAL attribution {
 
   template <class Cursor>
   void attribute(const activity& a, std::uint32_t name, known_launch& launch, Cursor& at) {
+    if (launch.path == launch_note::by_kprof) return;
     if (launch.path == launch_note::ignored) {
       ++complete_.ignored;
       return;
@@ -35647,7 +36216,7 @@ inline constexpr std::size_t start = 24, end = 32;
 namespace device {  // CUpti_ActivityDevice4 and later
 inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, l2_bytes = 28, clock_khz = 36,
                              multiprocessors = 44, compute_major = 104, compute_minor = 108,
-                             id = 112, name = 136;
+                             id = 112, uuid = 120, name = 136;
 }
 
 }  // namespace detail::cupti
@@ -35784,11 +36353,15 @@ KPROF_DETAIL_END
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
+
+/// As cuDriverGetVersion says: 13000; 0: nobody has asked it yet.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<int> driver_version{0};
 
 /// Whether this thread is in a call of the driver, which loads other libraries while it
 /// initialises: one of those may open the first scope, and cuInit would wait for itself.
@@ -35820,6 +36393,14 @@ inline status driver_refusal(int error, const char* name) {
   return {"the NVIDIA driver does not work" + said + "; run where nvidia-smi lists a GPU"};
 }
 
+/// Asks the driver, which is loaded, for its version. It need not be initialised.
+[[gnu::cold]] inline void ask_version(void* driver) noexcept {
+  int (*get_version)(int* version) = nullptr;
+  find(driver, "cuDriverGetVersion", get_version);
+  int version = 0;
+  if (get_version != nullptr && get_version(&version) == 0) driver_version = version;
+}
+
 /// Loads the driver and initialises it, as CUPTI would, unless it is just calling. It stays loaded.
 inline status initialize_driver() {
   if (driver_is_calling()) return {};
@@ -35836,7 +36417,7 @@ inline status initialize_driver() {
   if (initialize == nullptr)
     return {"libcuda.so.1 lacks cuInit: it is no NVIDIA driver; run where nvidia-smi lists a GPU"};
   const int error = initialize(0);
-  if (error == 0) return {};
+  if (error == 0) return ask_version(driver), status{};
   const char* name = nullptr;
   if (get_name != nullptr) static_cast<void>(get_name(error, &name));
   return driver_refusal(error, name);
@@ -36113,6 +36694,8 @@ struct call_state {
 KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
 /// Whether the calls that this thread makes are kprof's own.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool calls_are_own = false;
+/// Whether the work that this thread launches is kprof's own, which measures the device.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool work_is_own = false;
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END
@@ -36166,8 +36749,9 @@ inline std::vector<std::string> known_defects(std::uint32_t version, const risky
         "Update 1 or later (KPROF_CUPTI), or record once in a process");
   if (version < names_are_right && use.reloaded_modules)
     out.emplace_back(
-        "the program unloaded device code and loaded some again, after which this CUPTI may give "
-        "kernels the names of earlier ones: use CUPTI of CUDA 13.4 Update 1 or later "
+        "device code was unloaded, by the program or with ceilings=measure, and some loaded again, "
+        "after which this CUPTI may give kernels the names of earlier ones: use CUPTI of CUDA 13.4 "
+        "Update 1 or later "
         "(KPROF_CUPTI)");
   return out;
 }
@@ -36512,6 +37096,7 @@ KPROF_DETAIL_END
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 
 KPROF_DETAIL_BEGIN
@@ -36642,6 +37227,7 @@ inline device_description read_device(const void* r) noexcept {
   out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
   out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
   out.l2_bytes = field<std::uint32_t>(r, device::l2_bytes);
+  std::memcpy(out.uuid, static_cast<const char*>(r) + device::uuid, sizeof out.uuid);
   out.name = field<const char*>(r, device::name);
   return out;
 }
@@ -37165,6 +37751,10 @@ class callback_handler {
   }
   /// `function`: 0 where no times are wanted.
   void launched(const call_state& s, std::uint16_t function, int error) noexcept {
+    if (work_is_own) {
+      if (error == 0) listener_.launched_by_kprof({s.ids, s.count, s.when, s.when});
+      return reader_.help_if_behind();
+    }
     const observed_call call{s.ids, s.count, s.when, function == 0 ? s.when : listener_.now(),
                              function};
     if (error != 0 || s.captured) {
@@ -37196,8 +37786,8 @@ class callback_handler {
       case stream_destroy_starting:
         return wait_.capturing().destroyed(field<void*>(data, resource_data::stream));
       case module_unload_starting: modules_were_unloaded_ = true; return;
-      case module_loaded:
-        if (modules_were_unloaded_) modules_were_reloaded_ = true;
+      case module_loaded:  // a name that kprof's own kernels get is shown to nobody
+        if (modules_were_unloaded_ && !work_is_own) modules_were_reloaded_ = true;
         return;
       default: graph_event(id, field<const void*>(data, resource_data::descriptor));
     }
@@ -37417,6 +38007,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }
+  bool captures() noexcept { return wait_.capturing().any(); }
   function_description function(std::uint16_t number) const noexcept {
     return callbacks_.function(number);
   }
@@ -37594,6 +38185,7 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [] { return cupti_collector::get().notes(); },
       []() noexcept { return cupti_collector::get().memory(); },
       [](std::uint16_t number) noexcept { return cupti_collector::get().function(number); },
+      []() noexcept { return cupti_collector::get().captures(); },
   };
   return table;
 }
@@ -39173,6 +39765,46 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/transcript.hpp>
 
+// <kprof/session/lock_control.hpp>
+#ifndef KPROF_SESSION_LOCK_CONTROL_HPP
+#define KPROF_SESSION_LOCK_CONTROL_HPP
+
+// Taking the lock of a collector, which another thread may hold for long. Included by
+// device_session.hpp.
+
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Waits as long as another thread starts, flushes or stops the collector, which may be as long as
+/// the devices work. But a thread that is opening CUPTI may be waiting for a library that this
+/// thread is loading: then returns without the lock after 2 s. In the child of a fork too, where
+/// the collector is abandoned.
+inline std::unique_lock<std::mutex> lock_control(std::mutex& control,
+                                                 const std::atomic<bool>& abandoned,
+                                                 const std::atomic<bool>& opening) {
+  std::unique_lock lock(control, std::defer_lock);
+  std::uint64_t opening_since = nanoseconds_of(CLOCK_MONOTONIC);
+  while (!abandoned && !lock.try_lock()) {
+    static_cast<void>(usleep(100));
+    const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
+    if (!opening) opening_since = now;
+    else if (now - opening_since > 2'000'000'000) break;
+  }
+  return lock;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/lock_control.hpp>
+
 // <kprof/session/note_call.hpp>
 #ifndef KPROF_SESSION_NOTE_CALL_HPP
 #define KPROF_SESSION_NOTE_CALL_HPP
@@ -39387,8 +40019,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/session_clock.hpp>
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -39409,19 +40039,20 @@ class KPROF_DETAIL_LOCAL device_session {
   struct owner_functions {
     const collector_api* collector;
     device_listener listener;
-    void (*at_exit)();
+    void (*at_exit)();  // CUDA is about to shut down
   };
 
   explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(device_session* session) noexcept { own_device = session; }
-  static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
+  static owner_functions functions_of_this_module(const collector_api& collector,
+                                                  void (*at_exit)()) noexcept {
     return {&collector,
-            {&now, &launched, &called, &graph_node_made, &graph_node_copied, &graph_node_updated,
-             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
-             &count_loss, &end_reading},
-            [] { static_cast<void>(attempt([] { own_device->end(); })); }};
+            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
+             &graph_node_updated, &graph_node_destroyed, &context_made, &begin_reading, &read,
+             &describe_device, &count_loss, &end_reading},
+            at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
 
@@ -39475,11 +40106,14 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
   /// after 5 s if another thread is waiting for a device that never finishes.
-  void end() {
-    if (abandoned_ || recorder_is_lost) return;
-    if (const auto lock = lock_within(5000, control_); lock && collecting_)
-      finish(owner_.collector->end);
+  /// True if it was collecting, and has all records now: the devices rest, and CUPTI is gone.
+  bool end() {
+    if (abandoned_ || recorder_is_lost) return false;
+    const auto lock = lock_within(5000, control_);
+    return lock && collecting_ && finish(owner_.collector->end);
   }
+  /// Whether kprof may launch work of its own on the devices, to measure them.
+  bool may_launch() const { return collecting_ && !abandoned_ && !owner_.collector->captures(); }
 
   /// The recording began when the program did not use CUDA, and now it does.
   void note_cuda_came_late() {
@@ -39556,6 +40190,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
 
  private:
+  friend class session_ceilings;  // measures the devices
   static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
 
   void set_state(std::string state) {
@@ -39563,41 +40198,32 @@ class KPROF_DETAIL_LOCAL device_session {
     state_ = std::move(state);
   }
 
-  /// Waits as long as another thread starts, flushes or stops the collector, which may be as long
-  /// as the devices work. But a thread that is opening CUPTI may be waiting for a library that this
-  /// thread is loading: then returns without the lock after 2 s. In the child of a fork too.
   std::unique_lock<std::mutex> lock_control() {
-    std::unique_lock lock(control_, std::defer_lock);
-    std::uint64_t opening_since = nanoseconds_of(CLOCK_MONOTONIC);
-    while (!abandoned_ && !lock.try_lock()) {
-      static_cast<void>(usleep(100));
-      const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
-      if (!opening_) opening_since = now;
-      else if (now - opening_since > 2'000'000'000) break;
-    }
-    return lock;
+    return detail::lock_control(control_, abandoned_, opening_);
   }
 
   /// Fetches the records of all launches so far by a function of the collector, which says whether
   /// all have come. The caller holds control_.
-  void fetch_all(bool (*by)()) {
+  bool fetch_all(bool (*by)()) {
     {
       const attribution_lock own = lock_attribution();
       attribution_.begin_flush(clock_.realtime_of(clock_.now(), clock_.time().ns_per_tick()));
     }
-    if (!by()) return;
+    if (!by()) return false;
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.end_flush();
+    return true;
   }
   /// Ends collecting by a function of the collector. The caller holds control_.
-  void finish(bool (*end_collecting)()) {
-    fetch_all(end_collecting);
+  bool finish(bool (*end_collecting)()) {
+    const bool all = fetch_all(end_collecting);
     collecting_ = false;
     transcript_.write_through();
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.count_pending_as_unknown();
+    return all;
   }
 
   // Handlers run in the opposite order of their registration. CUDA registers its own when it makes
@@ -39641,6 +40267,10 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   void note(const observed_call& call, record_kind kind) noexcept {
     if (note_call(*own_recorder, call, kind, notes_calls_)) take_launches_if_possible();
+  }
+  static void launched_by_kprof(const observed_call& call) noexcept {
+    const attribution_lock lock(own_device->attribution_.mutex());
+    static_cast<void>(attempt([&] { own_device->attribution_.leave_out(call); }));
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
@@ -40466,6 +41096,306 @@ KPROF_DETAIL_END
 // What the machine of this process reaches, as far as it is known: by the table of GPUs, by what
 // was measured, now or earlier, and by a person, who is right. Included by the session. Any thread;
 // nothing is read or measured with the session's lock.
+
+// <kprof/machine/cuda_functions.hpp>
+#ifndef KPROF_MACHINE_CUDA_FUNCTIONS_HPP
+#define KPROF_MACHINE_CUDA_FUNCTIONS_HPP
+
+// The functions of the CUDA driver that kprof measures a GPU with, of the driver that the program
+// has loaded. Included by measure_gpu.hpp.
+
+// <kprof/machine/rounds.hpp>
+#ifndef KPROF_MACHINE_ROUNDS_HPP
+#define KPROF_MACHINE_ROUNDS_HPP
+
+// Runs one piece of work on several threads at a time, again and again, and tells the rounds in
+// which every thread had its CPU for itself from those in which one was preempted: the former give
+// the rate, on a loaded machine too. Included by measure_cpu.hpp. Used by one thread.
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::int64_t read_clock_ns(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// One thread's part of a round, in nanoseconds.
+struct round_part {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;
+};
+
+/// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
+/// time, or where the threads ran together for less than 90 % of it.
+[[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
+  if (parts.empty()) return 0;
+  std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
+  std::int64_t last_begin = first, first_end = last;
+  for (const round_part& p : parts) {
+    const std::int64_t wall = p.end_ns - p.begin_ns;
+    if (wall <= 0 || p.cpu_ns * 100 < wall * 97) return 0;
+    first = std::min(first, p.begin_ns);
+    last_begin = std::max(last_begin, p.begin_ns);
+    first_end = std::min(first_end, p.end_ns);
+    last = std::max(last, p.end_ns);
+  }
+  return (first_end - last_begin) * 10 < (last - first) * 9 ? 0 : last - first;
+}
+
+/// What the rounds of one piece of work came to.
+struct best_round {
+  std::int64_t ns = 0;        // of the quickest; 0: none came to its end
+  bool was_disturbed = true;  // every round: the rate is at least this
+};
+
+/// `parts` of one round after another.
+[[gnu::cold]] inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
+  best_round best;
+  for (const bool takes_disturbed : {false, true}) {
+    for (const auto& parts : rounds) {
+      std::int64_t ns = undisturbed_ns(parts);
+      if (takes_disturbed && !parts.empty()) {
+        std::int64_t begin = parts[0].begin_ns;
+        for (const round_part& p : parts) begin = std::min(begin, p.begin_ns);
+        for (const round_part& p : parts) ns = std::max(ns, p.end_ns - begin);
+      }
+      if (ns > 0 && (best.ns == 0 || ns < best.ns)) best.ns = ns;
+    }
+    best.was_disturbed = takes_disturbed;
+    if (best.ns > 0) break;
+  }
+  return best;
+}
+
+/// Threads that wait for work, each on a CPU of its own.
+class round_threads {
+ public:
+  /// run(of, thread), which may not throw.
+  struct work {
+    void (*run)(const void* of, unsigned thread);
+    const void* of;
+  };
+
+  /// As many of them as the system gives.
+  [[gnu::cold]] explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
+    members_.resize(wanted);
+    for (unsigned i = 0; i < wanted; ++i) {
+      members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
+      if (!start_own_thread(&run_member, &members_[i])) break;
+      ++size_;
+    }
+  }
+  [[gnu::cold]] ~round_threads() {
+    std::unique_lock lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return ended_ == size_; });
+  }
+  round_threads(const round_threads&) = delete;
+  round_threads& operator=(const round_threads&) = delete;
+
+  unsigned size() const noexcept { return size_; }
+
+  /// One round on the first `threads` of them, begun together.
+  [[gnu::cold]] std::vector<round_part> run(unsigned threads, const work& of) {
+    std::unique_lock lock(mutex_);
+    work_ = of;
+    parts_.assign(threads, {});
+    left_ = threads;
+    // Later than the slowest wakes up: a thread that slept is run before those that computed.
+    begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
+    ++round_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return left_ == 0; });
+    return parts_;
+  }
+
+ private:
+  struct member {
+    round_threads* of = nullptr;
+    unsigned number = 0;
+    int cpu = -1;
+  };
+
+  [[gnu::cold]] static void* run_member(void* of) {
+    const member self = *static_cast<member*>(of);
+    if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      CPU_SET(static_cast<std::size_t>(self.cpu), &set);
+      pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    }
+    self.of->serve(self.number);
+    return nullptr;
+  }
+
+  [[gnu::cold]] void serve(unsigned number) {
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0;;) {
+      changed_.wait(lock, [&] { return ends_ || (round_ != seen && number < parts_.size()); });
+      if (ends_) break;
+      seen = round_;
+      const work of = work_;
+      const std::int64_t begin_ns = begin_ns_;
+      lock.unlock();
+      round_part part;
+      wait_until(begin_ns);
+      const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+      of.run(of.of, number);
+      part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
+      part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+      lock.lock();
+      parts_[number] = part;
+      if (--left_ == 0) changed_.notify_all();
+    }
+    ++ended_;
+    changed_.notify_all();
+  }
+
+  /// Sleeps, then looks at the clock for the last 30 microseconds.
+  static void wait_until(std::int64_t ns) noexcept {
+    const std::int64_t wake_up = ns - 30'000;
+    timespec at{};
+    at.tv_sec = static_cast<time_t>(wake_up / 1'000'000'000);
+    at.tv_nsec = static_cast<long>(wake_up % 1'000'000'000);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {}
+    while (read_clock_ns(CLOCK_MONOTONIC) < ns) {}
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<member> members_;
+  unsigned size_ = 0;
+  unsigned ended_ = 0;
+  bool ends_ = false;
+  // Of the round:
+  std::uint64_t round_ = 0;
+  work work_{};
+  std::int64_t begin_ns_ = 0;
+  unsigned left_ = 0;
+  std::vector<round_part> parts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/rounds.hpp>
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Pointers to functions, and nothing else. All return a CUresult, of which 0 is success. Handles
+/// are pointers, memory of a device a number.
+struct cuda_functions {
+  int (*error_name)(int error, const char** name);
+  int (*device)(int* device, int ordinal);
+  int (*device_name)(char* name, int size, int device);
+  int (*context_state)(int device, unsigned* flags, int* is_active);  // of the primary one
+  int (*retain)(void** context, int device);
+  int (*release)(int device);
+  int (*push)(void* context);
+  int (*pop)(void** context);
+  int (*exchange_capture_mode)(int* mode);
+  int (*make_stream)(void** stream, unsigned flags);
+  int (*destroy_stream)(void* stream);
+  int (*make_event)(void** event, unsigned flags);
+  int (*destroy_event)(void* event);
+  int (*record)(void* event, void* stream);
+  int (*query)(void* event);
+  int (*elapsed)(float* ms, void* begin, void* end);
+  int (*memory)(std::size_t* free, std::size_t* total);
+  int (*allocate)(std::uint64_t* at, std::size_t bytes);
+  int (*release_memory)(std::uint64_t at);
+  int (*allocate_host)(void** at, std::size_t bytes, unsigned flags);
+  int (*release_host)(void* at);
+  int (*fill)(std::uint64_t at, unsigned value, std::size_t words, void* stream);
+  int (*to_device)(std::uint64_t to, const void* from, std::size_t bytes, void* stream);
+  int (*to_host)(void* to, std::uint64_t from, std::size_t bytes, void* stream);
+  int (*load)(void** module, const void* text);
+  int (*unload)(void* module);
+  int (*function)(void** function, void* module, const char* name);
+  int (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                unsigned block_y, unsigned block_z, unsigned shared, void* stream, void** params,
+                void** extra);
+  /// Nanoseconds, of the host.
+  std::int64_t (*now)() = [] { return read_clock_ns(CLOCK_MONOTONIC); };
+};
+
+/// Looks the functions up in the driver, which must be loaded. It stays loaded.
+[[gnu::cold]] inline status find_cuda_functions(cuda_functions& out) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) return {"the program has not loaded the NVIDIA driver"};
+  // In the order of the members.
+  static constexpr const char* names[] = {"cuGetErrorName",
+                                          "cuDeviceGet",
+                                          "cuDeviceGetName",
+                                          "cuDevicePrimaryCtxGetState",
+                                          "cuDevicePrimaryCtxRetain",
+                                          "cuDevicePrimaryCtxRelease_v2",
+                                          "cuCtxPushCurrent_v2",
+                                          "cuCtxPopCurrent_v2",
+                                          "cuThreadExchangeStreamCaptureMode",
+                                          "cuStreamCreate",
+                                          "cuStreamDestroy_v2",
+                                          "cuEventCreate",
+                                          "cuEventDestroy_v2",
+                                          "cuEventRecord",
+                                          "cuEventQuery",
+                                          "cuEventElapsedTime",
+                                          "cuMemGetInfo_v2",
+                                          "cuMemAlloc_v2",
+                                          "cuMemFree_v2",
+                                          "cuMemHostAlloc",
+                                          "cuMemFreeHost",
+                                          "cuMemsetD32Async",
+                                          "cuMemcpyHtoDAsync_v2",
+                                          "cuMemcpyDtoHAsync_v2",
+                                          "cuModuleLoadData",
+                                          "cuModuleUnload",
+                                          "cuModuleGetFunction",
+                                          "cuLaunchKernel"};
+  static_assert(sizeof names + sizeof out.now == sizeof out);
+  const char* missing = nullptr;
+  char* to = reinterpret_cast<char*>(&out);
+  for (const char* const name : names) {
+    void* const found = dlsym(driver, name);
+    if (found == nullptr) missing = name;
+    std::memcpy(to, &found, sizeof found);
+    to += sizeof found;
+  }
+  if (cupti::driver_version == 0) cupti::ask_version(driver);
+  dlclose(driver);
+  if (missing != nullptr) return {std::string{"the NVIDIA driver lacks "} + missing};
+  return {};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/cuda_functions.hpp>
 
 // <kprof/machine/measure_cpu.hpp>
 #ifndef KPROF_MACHINE_MEASURE_CPU_HPP
@@ -41308,198 +42238,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/machine/measuring_memory.hpp>
 
-// <kprof/machine/rounds.hpp>
-#ifndef KPROF_MACHINE_ROUNDS_HPP
-#define KPROF_MACHINE_ROUNDS_HPP
-
-// Runs one piece of work on several threads at a time, again and again, and tells the rounds in
-// which every thread had its CPU for itself from those in which one was preempted: the former give
-// the rate, on a loaded machine too. Included by measure_cpu.hpp. Used by one thread.
-
-#include <pthread.h>
-#include <sched.h>
-#include <time.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline std::int64_t read_clock_ns(clockid_t clock) noexcept {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-/// One thread's part of a round, in nanoseconds.
-struct round_part {
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
-  std::int64_t cpu_ns = 0;
-};
-
-/// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
-/// time, or where the threads ran together for less than 90 % of it.
-[[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
-  if (parts.empty()) return 0;
-  std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
-  std::int64_t last_begin = first, first_end = last;
-  for (const round_part& p : parts) {
-    const std::int64_t wall = p.end_ns - p.begin_ns;
-    if (wall <= 0 || p.cpu_ns * 100 < wall * 97) return 0;
-    first = std::min(first, p.begin_ns);
-    last_begin = std::max(last_begin, p.begin_ns);
-    first_end = std::min(first_end, p.end_ns);
-    last = std::max(last, p.end_ns);
-  }
-  return (first_end - last_begin) * 10 < (last - first) * 9 ? 0 : last - first;
-}
-
-/// What the rounds of one piece of work came to.
-struct best_round {
-  std::int64_t ns = 0;        // of the quickest; 0: none came to its end
-  bool was_disturbed = true;  // every round: the rate is at least this
-};
-
-/// `parts` of one round after another.
-[[gnu::cold]] inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
-  best_round best;
-  for (const bool takes_disturbed : {false, true}) {
-    for (const auto& parts : rounds) {
-      std::int64_t ns = undisturbed_ns(parts);
-      if (takes_disturbed && !parts.empty()) {
-        std::int64_t begin = parts[0].begin_ns;
-        for (const round_part& p : parts) begin = std::min(begin, p.begin_ns);
-        for (const round_part& p : parts) ns = std::max(ns, p.end_ns - begin);
-      }
-      if (ns > 0 && (best.ns == 0 || ns < best.ns)) best.ns = ns;
-    }
-    best.was_disturbed = takes_disturbed;
-    if (best.ns > 0) break;
-  }
-  return best;
-}
-
-/// Threads that wait for work, each on a CPU of its own.
-class round_threads {
- public:
-  /// run(of, thread), which may not throw.
-  struct work {
-    void (*run)(const void* of, unsigned thread);
-    const void* of;
-  };
-
-  /// As many of them as the system gives.
-  [[gnu::cold]] explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
-    members_.resize(wanted);
-    for (unsigned i = 0; i < wanted; ++i) {
-      members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
-      if (!start_own_thread(&run_member, &members_[i])) break;
-      ++size_;
-    }
-  }
-  [[gnu::cold]] ~round_threads() {
-    std::unique_lock lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return ended_ == size_; });
-  }
-  round_threads(const round_threads&) = delete;
-  round_threads& operator=(const round_threads&) = delete;
-
-  unsigned size() const noexcept { return size_; }
-
-  /// One round on the first `threads` of them, begun together.
-  [[gnu::cold]] std::vector<round_part> run(unsigned threads, const work& of) {
-    std::unique_lock lock(mutex_);
-    work_ = of;
-    parts_.assign(threads, {});
-    left_ = threads;
-    // Later than the slowest wakes up: a thread that slept is run before those that computed.
-    begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
-    ++round_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return left_ == 0; });
-    return parts_;
-  }
-
- private:
-  struct member {
-    round_threads* of = nullptr;
-    unsigned number = 0;
-    int cpu = -1;
-  };
-
-  [[gnu::cold]] static void* run_member(void* of) {
-    const member self = *static_cast<member*>(of);
-    if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
-      cpu_set_t set;
-      CPU_ZERO(&set);
-      CPU_SET(static_cast<std::size_t>(self.cpu), &set);
-      pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    }
-    self.of->serve(self.number);
-    return nullptr;
-  }
-
-  [[gnu::cold]] void serve(unsigned number) {
-    std::unique_lock lock(mutex_);
-    for (std::uint64_t seen = 0;;) {
-      changed_.wait(lock, [&] { return ends_ || (round_ != seen && number < parts_.size()); });
-      if (ends_) break;
-      seen = round_;
-      const work of = work_;
-      const std::int64_t begin_ns = begin_ns_;
-      lock.unlock();
-      round_part part;
-      wait_until(begin_ns);
-      const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-      part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
-      of.run(of.of, number);
-      part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
-      part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-      lock.lock();
-      parts_[number] = part;
-      if (--left_ == 0) changed_.notify_all();
-    }
-    ++ended_;
-    changed_.notify_all();
-  }
-
-  /// Sleeps, then looks at the clock for the last 30 microseconds.
-  static void wait_until(std::int64_t ns) noexcept {
-    const std::int64_t wake_up = ns - 30'000;
-    timespec at{};
-    at.tv_sec = static_cast<time_t>(wake_up / 1'000'000'000);
-    at.tv_nsec = static_cast<long>(wake_up % 1'000'000'000);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {}
-    while (read_clock_ns(CLOCK_MONOTONIC) < ns) {}
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<member> members_;
-  unsigned size_ = 0;
-  unsigned ended_ = 0;
-  bool ends_ = false;
-  // Of the round:
-  std::uint64_t round_ = 0;
-  work work_{};
-  std::int64_t begin_ns_ = 0;
-  unsigned left_ = 0;
-  std::vector<round_part> parts_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/machine/rounds.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -41660,14 +42398,14 @@ class cpu_measurement {
          &to}));
     result_.memory.reserve(machine_.data.size() + 1);
     // First, in case that the time is over before all is measured.
-    measure_level("DRAM", 0, memory.size(0), true, memory);
+    measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
     for (const data_cache& cache : machine_.data) {
       const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
       const auto all = static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
       const std::size_t bytes = std::min(all, measuring_memory::largest);
       const std::string name = "L" + std::to_string(cache.level);
       if (memory.holds(bytes, loops_.memory.bytes_per_round))
-        measure_level(name, cache.bytes, bytes, false, memory);
+        measure_level(name, cache, bytes, false, memory);
       else note(name + " was not measured: too little memory is free");
     }
     std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
@@ -41675,12 +42413,13 @@ class cpu_measurement {
 
   /// In the first `bytes` of each array. Where these are many, a round takes a part, as a round of
   /// all would be preempted.
-  [[gnu::cold]] void measure_level(std::string name, std::uint64_t cache_bytes, std::size_t bytes,
+  [[gnu::cold]] void measure_level(std::string name, const data_cache& cache, std::size_t bytes,
                                    bool leaves_caches, measuring_memory& memory) {
     const std::size_t round = loops_.memory.bytes_per_round;
     memory_ceiling& level = result_.memory.emplace_back();
     level.level = std::move(name);
-    level.bytes = cache_bytes;
+    level.bytes = cache.bytes;
+    level.sharers = cache.sharers;
     timed_work w{.loops = &loops_.memory, .memory = &memory, .leaves_caches = leaves_caches};
     if (bytes >= 2 * measuring_memory::walked_part) {
       w.walks = bytes;
@@ -41746,7 +42485,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Raised when a measurement of an earlier kprof is no longer good.
-inline constexpr int ceilings_version = 1;
+inline constexpr int ceilings_version = 2;
 
 /// "2026-11-23", in UTC.
 [[gnu::cold]] inline std::string date_of_today() {
@@ -41774,7 +42513,10 @@ inline constexpr int ceilings_version = 1;
 
 class ceilings_cache {
  public:
-  [[gnu::cold]] ceilings_cache() : machine_(this_machine(find_usable_cpus())) {
+  [[gnu::cold]] ceilings_cache() : ceilings_cache(this_machine(find_usable_cpus()), "") {}
+  /// `name`: of the file; where it is empty, one by the machine.
+  [[gnu::cold]] ceilings_cache(std::string machine, const std::string& name)
+      : machine_(std::move(machine)) {
     const auto is_absolute = [](const char* path) { return path != nullptr && path[0] == '/'; };
     const char* const cache = environment_variable("XDG_CACHE_HOME");
     const char* const home = environment_variable("HOME");
@@ -41784,8 +42526,11 @@ class ceilings_cache {
     std::uint64_t hash = 14695981039346656037U;  // FNV-1a
     for (const char c : machine_) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
     folder_ += "/kprof";
-    path_ = folder_ + "/ceilings-" + hexadecimal(static_cast<std::uint32_t>(hash >> 32U), 8) +
-            hexadecimal(static_cast<std::uint32_t>(hash), 8) + ".txt";
+    path_ = folder_ + "/ceilings-" +
+            (!name.empty() ? name
+                           : hexadecimal(static_cast<std::uint32_t>(hash >> 32U), 8) +
+                                 hexadecimal(static_cast<std::uint32_t>(hash), 8)) +
+            ".txt";
   }
   ceilings_cache(const ceilings_cache&) = delete;
   ceilings_cache& operator=(const ceilings_cache&) = delete;
@@ -41797,20 +42542,25 @@ class ceilings_cache {
 
   /// What is kept of this machine; false where that is nothing that can be used.
   [[gnu::cold]] bool read(cpu_ceilings& out, std::string& date) const {
-    if (path_.empty()) return false;
-    const small_file file = read_small_file(path_);
-    written_ceilings found = read_ceilings(file.text);
-    const std::string_view text = file.text;
-    if (text.size() < end_line.size() || text.substr(text.size() - end_line.size()) != end_line)
-      return false;
-    if (!found.mistakes.empty() || found.machine != machine_ || found.value.cpu.arithmetic.empty())
-      return false;
+    written_ceilings found;
+    std::int64_t age_s = 0;
+    if (!read(found, age_s) || found.value.cpu.arithmetic.empty()) return false;
     // Other programs disturbed it: another one may do better.
     constexpr std::int64_t hour = 3600;
-    if (is_lower_bound(found.value.cpu) && (file.age_s > hour || file.age_s < -hour)) return false;
+    if (is_lower_bound(found.value.cpu) && (age_s > hour || age_s < -hour)) return false;
     out = std::move(found.value.cpu);
     date = one_line(found.date);
     return true;
+  }
+  /// The same of a GPU.
+  [[gnu::cold]] bool read(gpu_ceilings& out) const {
+    written_ceilings found;
+    std::int64_t age_s = 0;
+    if (!read(found, age_s) || found.value.gpus.size() != 1) return false;
+    out = std::move(found.value.gpus[0]);
+    out.notes = std::move(found.value.cpu.notes);
+    out.measured = one_line(found.date);
+    return !out.measured.empty() && !out.arithmetic.empty();
   }
 
   /// Makes the folder, and keeps other processes from measuring while this object lives. An error
@@ -41840,8 +42590,24 @@ class ceilings_cache {
         machine_ + "\ndate = " + date_of_today() + '\n';
     return write_output(path, write_ceilings(cpu, head).append(end_line));
   }
+  [[gnu::cold]] status keep(const gpu_ceilings& gpu) const {
+    const std::string head = "# What this GPU reaches, measured by kprof.\nmachine = " + machine_ +
+                             "\ndate = " + gpu.measured + '\n';
+    return write_output(path_, write_gpu_ceilings(gpu, head).append(end_line));
+  }
 
  private:
+  /// What the file says, if it is whole and of this machine.
+  [[gnu::cold]] bool read(written_ceilings& out, std::int64_t& age_s) const {
+    if (path_.empty()) return false;
+    const small_file file = read_small_file(path_);
+    const std::string_view text = file.text;
+    if (text.size() < end_line.size() || text.substr(text.size() - end_line.size()) != end_line)
+      return false;
+    out = read_ceilings(text);
+    age_s = file.age_s;
+    return out.mistakes.empty() && out.machine == machine_;
+  }
   /// Without it, the file was cut short, and perhaps its last number.
   static constexpr std::string_view end_line = "# end\n";
 
@@ -41864,6 +42630,893 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/ceilings_cache.hpp>
 
+// <kprof/session/measured_gpus.hpp>
+#ifndef KPROF_SESSION_MEASURED_GPUS_HPP
+#define KPROF_SESSION_MEASURED_GPUS_HPP
+
+// What was measured of the GPUs of this process, now or earlier, and how it is kept and put over
+// what the table says. Included by session_ceilings.hpp, whose lock guards it.
+
+// <kprof/machine/measure_gpu.hpp>
+#ifndef KPROF_MACHINE_MEASURE_GPU_HPP
+#define KPROF_MACHINE_MEASURE_GPU_HPP
+
+// Measures what a GPU reaches, with the kernels of gpu_kernels.hpp. Takes up to two seconds, in
+// which the program's own work on the device would disturb it. Included by the session.
+
+// <kprof/machine/gpu_access.hpp>
+#ifndef KPROF_MACHINE_GPU_ACCESS_HPP
+#define KPROF_MACHINE_GPU_ACCESS_HPP
+
+// kprof's own way to a device, to measure it: a stream, two events, a little memory and one kernel
+// at a time, in the primary context of the device. When the object goes, nothing of it is left, and
+// the thread has the context that it had. Included by measure_gpu.hpp. One thread.
+
+// <kprof/machine/gpu_kernels.hpp>
+#ifndef KPROF_MACHINE_GPU_KERNELS_HPP
+#define KPROF_MACHINE_GPU_KERNELS_HPP
+
+// The kernels that measure what a GPU reaches, as PTX text, which the driver compiles: no CUDA
+// Toolkit is needed where they run. Included by measure_gpu.hpp. Pure.
+
+// <kprof/write/fill_in.hpp>
+#ifndef KPROF_WRITE_FILL_IN_HPP
+#define KPROF_WRITE_FILL_IN_HPP
+
+// Puts numbers into a text, in few bytes of code where it is called.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Appends the text with the next of the numbers for each #.
+[[gnu::cold, gnu::noinline]] inline void fill_in(std::string& out, const char* text,
+                                                 std::initializer_list<std::uint64_t> numbers) {
+  const std::uint64_t* next = numbers.begin();
+  for (; *text != '\0'; ++text) {
+    if (*text == '#' && next != numbers.end()) out += std::to_string(*next++);
+    else out += *text;
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/fill_in.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a kernel does over and over.
+enum class gpu_loop : std::uint8_t { multiply_add, matrix, read, copy, triad };
+
+struct gpu_kernel {
+  gpu_loop loop;
+  dtype type;  // of the operands; of memory's loops: unknown
+  dtype sums;  // what a tensor core adds into, where gpu_rates.hpp has a rate for each
+  // The devices that it is for, by major * 10 + minor, both included.
+  std::uint16_t first, last;
+  std::uint16_t target;  // .target of the text
+  const char* version;   // .version
+  const char* instruction;
+  std::uint8_t bits;                // of a register of the instruction
+  std::uint8_t of_sum, of_a, of_b;  // registers of each operand
+  std::uint16_t operations;  // of one instruction, of a thread or, where `loop` is matrix, a warp
+};
+
+inline constexpr std::uint16_t any_later = 0xFFFF;
+
+// A target is the first architecture that has the instruction, and a version the first that has it
+// too: the older the text, the older the driver may be.
+// clang-format off
+inline constexpr gpu_kernel gpu_kernels[] = {
+    // Products on CUDA cores: x = x a + b.
+    {gpu_loop::multiply_add, dtype::f32, dtype::unknown, 75, any_later, 75, "6.4",
+     "fma.rn.f32", 32, 1, 1, 1, 2},
+    {gpu_loop::multiply_add, dtype::f64, dtype::unknown, 75, any_later, 75, "6.4",
+     "fma.rn.f64", 64, 1, 1, 1, 2},
+    {gpu_loop::multiply_add, dtype::f16, dtype::unknown, 75, any_later, 75, "6.4",
+     "fma.rn.f16x2", 32, 1, 1, 1, 4},
+    {gpu_loop::multiply_add, dtype::bf16, dtype::unknown, 80, any_later, 80, "7.0",
+     "fma.rn.bf16x2", 32, 1, 1, 1, 4},
+    {gpu_loop::multiply_add, dtype::int32, dtype::unknown, 75, any_later, 75, "6.4",
+     "mad.lo.s32", 32, 1, 1, 1, 2},
+    {gpu_loop::multiply_add, dtype::int8, dtype::unknown, 75, any_later, 75, "6.4",
+     "dp4a.s32.s32", 32, 1, 1, 1, 8},
+    // Products of matrices on tensor cores: X = A B + X.
+    {gpu_loop::matrix, dtype::f16, dtype::f32, 75, 79, 75, "6.5",
+     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 32, 4, 2, 1, 2 * 16 * 8 * 8},
+    {gpu_loop::matrix, dtype::f16, dtype::f16, 75, 79, 75, "6.5",
+     "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", 32, 2, 2, 1, 2 * 16 * 8 * 8},
+    {gpu_loop::matrix, dtype::int8, dtype::unknown, 75, 79, 75, "6.5",
+     "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", 32, 2, 1, 1, 2 * 8 * 8 * 16},
+    {gpu_loop::matrix, dtype::f16, dtype::f32, 80, any_later, 80, "7.0",
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 32, 4, 4, 2, 2 * 16 * 8 * 16},
+    {gpu_loop::matrix, dtype::f16, dtype::f16, 80, any_later, 80, "7.0",
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 32, 2, 4, 2, 2 * 16 * 8 * 16},
+    {gpu_loop::matrix, dtype::bf16, dtype::unknown, 80, any_later, 80, "7.0",
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 32, 4, 4, 2, 2 * 16 * 8 * 16},
+    {gpu_loop::matrix, dtype::tf32, dtype::unknown, 80, any_later, 80, "7.0",
+     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 32, 4, 4, 2, 2 * 16 * 8 * 8},
+    {gpu_loop::matrix, dtype::int8, dtype::unknown, 80, any_later, 80, "7.0",
+     "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 32, 4, 4, 2, 2 * 16 * 8 * 32},
+    {gpu_loop::matrix, dtype::fp8_e4m3, dtype::f32, 89, any_later, 89, "8.4",
+     "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32, 4, 4, 2, 2 * 16 * 8 * 32},
+    // Between these, f64 has no tensor cores. 9.0 wants larger matrices.
+    {gpu_loop::matrix, dtype::f64, dtype::unknown, 80, 80, 80, "7.0",
+     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", 64, 2, 1, 1, 2 * 8 * 8 * 4},
+    {gpu_loop::matrix, dtype::f64, dtype::unknown, 90, 100, 90, "7.8",
+     "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", 64, 4, 4, 2, 2 * 16 * 8 * 8},
+    // Bytes, 16 a thread and access.
+    {gpu_loop::read, dtype::unknown, dtype::unknown, 75, any_later, 75, "6.4", "", 32, 0, 0, 0, 0},
+    {gpu_loop::copy, dtype::unknown, dtype::unknown, 75, any_later, 75, "6.4", "", 32, 0, 0, 0, 0},
+    {gpu_loop::triad, dtype::unknown, dtype::unknown, 75, any_later, 75, "6.4", "", 32, 0, 0, 0, 0},
+};
+// clang-format on
+
+/// What a block and a round of each kernel are.
+struct gpu_shape {
+  static constexpr std::uint32_t threads = 256;  // of a block
+  // Of a multiprocessor, at a time. It holds these, whatever the architecture.
+  static constexpr std::uint32_t blocks = 4;
+  static constexpr std::uint32_t steps = 32;    // of each chain, in a round
+  static constexpr std::uint32_t accesses = 4;  // of a thread, under way at a time
+  /// Of a thread, none of which waits for another.
+  static constexpr std::uint32_t chains(const gpu_kernel& k) noexcept {
+    return k.loop != gpu_loop::matrix ? 8 : k.bits == 64 ? 2 : 4;
+  }
+  static constexpr bool is_memory(gpu_loop loop) noexcept { return loop >= gpu_loop::read; }
+};
+
+/// Writes the text of one kernel. Its parameters are six words of 64 bits: where it writes the
+/// clock, the rounds, the array to write, those to read, and the bytes of each array.
+class ptx_writer {
+ public:
+  static constexpr const char* entry = "kprof_ceiling";
+
+  [[gnu::cold]] static std::string text(const gpu_kernel& k) {
+    ptx_writer w(k);
+    w.begin();
+    if (gpu_shape::is_memory(k.loop)) w.pass_over_memory();
+    else w.compute();
+    w.end();
+    return std::move(w.out_);
+  }
+
+ private:
+  using number = std::uint64_t;
+
+  [[gnu::cold]] explicit ptx_writer(const gpu_kernel& k) : k_(k) {}
+
+  /// A number for each # of the lines.
+  [[gnu::cold]] void put(const char* lines, std::initializer_list<number> numbers = {}) {
+    fill_in(out_, lines, numbers);
+  }
+
+  /// Reads the parameters, and both clocks.
+  [[gnu::cold]] void begin() {
+    put(".version ");
+    put(k_.version);
+    put("\n.target sm_#\n"
+        ".address_size 64\n"
+        ".visible .entry kprof_ceiling(.param .b64 p0, .param .b64 p1, .param .b64 p2,\n"
+        "  .param .b64 p3, .param .b64 p4, .param .b64 p5)\n"
+        ".maxntid #, 1, 1\n"
+        ".minnctapersm #\n"
+        "{\n"
+        ".reg .pred p, first;\n"
+        ".reg .b32 t, n, s, v<32>;\n"
+        ".reg .b64 out, rounds, to, from, more, bytes, at, step, i, address, now<4>;\n"
+        "ld.param.b64 out, [p0];\n"
+        "ld.param.b64 rounds, [p1];\n"
+        "ld.param.b64 to, [p2];\n"
+        "ld.param.b64 from, [p3];\n"
+        "ld.param.b64 more, [p4];\n"
+        "ld.param.b64 bytes, [p5];\n"
+        "cvta.to.global.u64 out, out;\n"
+        "cvta.to.global.u64 to, to;\n"
+        "cvta.to.global.u64 from, from;\n"
+        "cvta.to.global.u64 more, more;\n"
+        "mov.u32 t, %tid.x;\n"
+        "mov.u32 n, %ctaid.x;\n"
+        "mad.lo.u32 n, n, #, t;\n"
+        "setp.eq.u32 first, n, 0;\n"
+        "mov.b32 s, 0;\n"
+        "mov.u64 now0, %globaltimer;\n"
+        "mov.u64 now1, %clock64;\n",
+        {k_.target, gpu_shape::threads, gpu_shape::blocks, gpu_shape::threads});
+  }
+  /// Writes both clocks, of the first thread. The sums are written where they have one value that
+  /// they never have: else the compiler would leave out what nobody reads.
+  [[gnu::cold]] void end() {
+    put("sub.u64 rounds, rounds, 1;\n"
+        "setp.ne.u64 p, rounds, 0;\n"
+        "@p bra again;\n");
+    for (number i = 0; !gpu_shape::is_memory(k_.loop) && i < sums(); ++i)
+      put(is_wide() ? "mov.b64 {v0, v1}, x#;\nxor.b32 s, s, v0;\n"
+                    : "mov.b32 v0, x#;\nxor.b32 s, s, v0;\n",
+          {i});
+    put("mov.u64 now2, %globaltimer;\n"
+        "mov.u64 now3, %clock64;\n"
+        "@first st.global.b64 [out], now0;\n"
+        "@first st.global.b64 [out+8], now1;\n"
+        "@first st.global.b64 [out+16], now2;\n"
+        "@first st.global.b64 [out+24], now3;\n"
+        "setp.eq.u32 p, s, 305419897;\n"
+        "@p st.global.b32 [out+32], s;\n"
+        "ret;\n"
+        "}\n");
+  }
+
+  bool is_wide() const { return k_.bits == 64; }
+  number sums() const { return number{gpu_shape::chains(k_)} * k_.of_sum; }
+
+  /// "{x4,x5}": the registers of one operand.
+  [[gnu::cold]] void operand(const char* before, const char* name, number first, number count) {
+    const bool is_matrix = k_.loop == gpu_loop::matrix;
+    put(before);
+    if (is_matrix) put("{");
+    for (number i = 0; i < count; ++i) {
+      if (i != 0) put(",");
+      put(name, {first + i});
+    }
+    if (is_matrix) put("}");
+  }
+  /// Bits that are a number below 2 in every type, and differ between threads and registers.
+  [[gnu::cold]] void fill(const char* name, number count) {
+    for (number i = 0; i < count; ++i) {
+      put("add.u32 t, t, 0x3C6EF371;\n"
+          "and.b32 v0, t, 0x3B3B3B3B;\n"
+          "mov.b# ",
+          {k_.bits});
+      put(name, {i});
+      put(is_wide() ? ", {v0, v0};\n" : ", v0;\n");
+    }
+  }
+  [[gnu::cold]] void compute() {
+    put(".reg .b# x<#>;\n"
+        ".reg .b# a<#>;\n"
+        ".reg .b# b<#>;\n"
+        "mul.lo.u32 t, n, 0x9E3779B1;\n",
+        {k_.bits, sums(), k_.bits, k_.of_a, k_.bits, k_.of_b});
+    fill("x#", sums());
+    fill("a#", k_.of_a);
+    fill("b#", k_.of_b);
+    put("again:\n");
+    for (std::uint32_t step = 0; step < gpu_shape::steps; ++step)
+      for (number x = 0; x < sums(); x += k_.of_sum) {
+        put(k_.instruction);
+        operand(" ", "x#", x, k_.of_sum);
+        const bool is_matrix = k_.loop == gpu_loop::matrix;
+        if (!is_matrix) operand(", ", "x#", x, k_.of_sum);
+        operand(", ", "a#", 0, k_.of_a);
+        operand(", ", "b#", 0, k_.of_b);
+        if (is_matrix) operand(", ", "x#", x, k_.of_sum);
+        put(";\n");
+      }
+  }
+
+  /// Each thread goes over the arrays in steps of all threads, `accesses` steps at a time. The
+  /// bytes are a multiple of that.
+  [[gnu::cold]] void pass_over_memory() {
+    put("mul.wide.u32 at, n, 16;\n"
+        "mov.u32 t, %nctaid.x;\n"
+        "mul.wide.u32 step, t, #;\n"
+        "again:\n"
+        "mov.b64 i, at;\n"
+        "next:\n",
+        {gpu_shape::threads * 16});
+    // Past L1, which is not what is measured.
+    constexpr const char* load = "ld.global.cg.v4.b32 {v#, v#, v#, v#}, [address];\n";
+    access("from", load, 0);
+    if (k_.loop == gpu_loop::triad) access("more", load, 16);
+    for (number v = 0; v < 16; ++v)
+      if (k_.loop == gpu_loop::read) put("xor.b32 s, s, v#;\n", {v});
+      else if (k_.loop == gpu_loop::triad)
+        put("fma.rn.f32 v#, v#, 0f40400000, v#;\n", {v, v + 16, v});
+    if (k_.loop != gpu_loop::read)
+      access("to", "st.global.cs.v4.b32 [address], {v#, v#, v#, v#};\n", 0);
+    put("mad.lo.u64 i, step, #, i;\n"
+        "setp.lt.u64 p, i, bytes;\n"
+        "@p bra next;\n",
+        {gpu_shape::accesses});
+  }
+  [[gnu::cold]] void access(const char* array, const char* line, number v) {
+    put("add.u64 address, ");
+    put(array);
+    put(", i;\n");
+    for (std::uint32_t a = 0; a < gpu_shape::accesses; ++a, v += 4) {
+      if (a != 0) put("add.u64 address, address, step;\n");
+      put(line, {v, v + 1, v + 2, v + 3});
+    }
+  }
+
+  const gpu_kernel& k_;
+  std::string out_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/gpu_kernels.hpp>
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Functions that return a bool or a time return false or 0 once a call of the driver has failed:
+/// failure() says which, and how.
+class gpu_access {
+ public:
+  static constexpr std::size_t copied_bytes = std::size_t{32} << 20U;
+
+  struct launch_shape {
+    std::uint32_t grid = 0;
+    std::uint64_t bytes = 0;  // of each array; 0: of a kernel that computes
+  };
+  [[gnu::cold]] explicit gpu_access(const cuda_functions& cuda) : cuda_(cuda) {
+    cupti::work_is_own = cupti::calls_are_own = true;  // the program has launched none of this
+  }
+  gpu_access(const gpu_access&) = delete;
+  gpu_access& operator=(const gpu_access&) = delete;
+  ~gpu_access() {
+    close();
+    cupti::work_is_own = cupti::calls_are_own = false;
+  }
+
+  const std::string& failure() const noexcept { return failure_; }
+  bool is_well() const noexcept { return failure_.empty(); }
+  std::int64_t now() const { return cuda_.now(); }
+
+  [[gnu::cold]] bool open(const device_info& device) {
+    char name[256] = {};
+    const auto ordinal = static_cast<int>(device.id);
+    if (!done("cuDeviceGet", cuda_.device(&number_, ordinal)) ||
+        !done("cuDeviceGetName", cuda_.device_name(name, sizeof name - 1, number_)))
+      return false;
+    if (device.name != name) return fail("CUPTI and the driver number the devices differently");
+    unsigned flags = 0;
+    int is_active = 0;
+    if (!done("cuDevicePrimaryCtxGetState", cuda_.context_state(number_, &flags, &is_active)))
+      return false;
+    // Where the program made none, kprof makes none either: it takes time and memory of the device.
+    if (is_active == 0) return fail("the program has no context of the CUDA runtime on it");
+    // Else memory could not be had while another thread captures a stream.
+    constexpr int relaxed = 2;
+    capture_mode_ = relaxed;
+    if (!done("cuThreadExchangeStreamCaptureMode", cuda_.exchange_capture_mode(&capture_mode_)))
+      return false;
+    has_capture_mode_ = true;
+    if (!done("cuDevicePrimaryCtxRetain", cuda_.retain(&context_, number_))) return false;
+    is_retained_ = true;
+    if (!done("cuCtxPushCurrent", cuda_.push(context_))) return false;
+    is_pushed_ = true;
+    constexpr unsigned beside_others = 1;  // neither it nor the default stream waits for the other
+    return done("cuStreamCreate", cuda_.make_stream(&stream_, beside_others)) &&
+           done("cuEventCreate", cuda_.make_event(&begin_, 0)) &&
+           done("cuEventCreate", cuda_.make_event(&end_, 0)) &&
+           done("cuMemAlloc", cuda_.allocate(&clocks_, 64)) &&
+           done("cuMemHostAlloc", cuda_.allocate_host(&host_, copied_bytes, 0));
+  }
+  /// Gives everything back. Where the device did not finish in time, memory stays: giving it back
+  /// would wait for it.
+  [[gnu::cold]] void close() {
+    unload();
+    if (!is_busy_) {
+      if (host_ != nullptr) done("cuMemFreeHost", cuda_.release_host(host_));
+      if (arrays_ != 0) done("cuMemFree", cuda_.release_memory(arrays_));
+      if (clocks_ != 0) done("cuMemFree", cuda_.release_memory(clocks_));
+    }
+    host_ = nullptr;
+    arrays_ = clocks_ = array_bytes_ = 0;
+    for (void** const event : {&end_, &begin_})
+      if (*event != nullptr) done("cuEventDestroy", cuda_.destroy_event(std::exchange(*event, {})));
+    if (stream_ != nullptr)
+      done("cuStreamDestroy", cuda_.destroy_stream(std::exchange(stream_, nullptr)));
+    void* popped = nullptr;
+    if (std::exchange(is_pushed_, false)) done("cuCtxPopCurrent", cuda_.pop(&popped));
+    if (std::exchange(is_retained_, false) && !is_busy_)
+      done("cuDevicePrimaryCtxRelease", cuda_.release(number_));
+    if (std::exchange(has_capture_mode_, false))
+      done("cuThreadExchangeStreamCaptureMode", cuda_.exchange_capture_mode(&capture_mode_));
+  }
+
+  /// Loads the text of a kernel. Returns the driver's error, without a failure: a driver that is
+  /// older than an instruction does not take its text, but the others'.
+  [[gnu::cold]] int load(const gpu_kernel& k) {
+    const std::string text = ptx_writer::text(k);
+    const int error = cuda_.load(&module_, text.c_str());
+    if (error != 0) module_ = nullptr;
+    else if (!done("cuModuleGetFunction", cuda_.function(&function_, module_, ptx_writer::entry)))
+      unload();
+    return error;
+  }
+  [[gnu::cold]] void unload() {
+    if (module_ != nullptr && !is_busy_) done("cuModuleUnload", cuda_.unload(module_));
+    module_ = nullptr;
+  }
+
+  /// Three arrays of so many bytes. False, without a failure, where half of the free memory does
+  /// not hold them.
+  [[gnu::cold]] bool allocate_arrays(std::uint64_t each) {
+    std::size_t free = 0, total = 0;
+    if (!done("cuMemGetInfo", cuda_.memory(&free, &total))) return false;
+    if (each * 3 > free / 2) return false;
+    if (!done("cuMemAlloc", cuda_.allocate(&arrays_, each * 3))) return false;
+    array_bytes_ = each;
+    return done("cuMemsetD32Async", cuda_.fill(arrays_, 0x3F800000, each * 3 / 4, stream_)) &&
+           done("cuEventRecord", cuda_.record(end_, stream_)) && wait();
+  }
+  std::uint64_t array_bytes() const noexcept { return array_bytes_; }
+
+  /// Of the multiprocessor of the first block, in the latest launch, in Hz; 0: not known.
+  [[gnu::cold]] double read_clock() {
+    std::uint64_t now[4] = {};  // by the timer in ns and the clock, before and after
+    if (!done("cuMemcpyDtoHAsync", cuda_.to_host(host_, clocks_, sizeof now, stream_)) ||
+        !done("cuEventRecord", cuda_.record(end_, stream_)) || !wait())
+      return 0;
+    std::memcpy(now, host_, sizeof now);
+    if (now[2] <= now[0] + 100'000 || now[3] <= now[1]) return 0;
+    return static_cast<double>(now[3] - now[1]) / static_cast<double>(now[2] - now[0]) * 1e9;
+  }
+  /// How long a copy of copied_bytes from or to pinned memory takes.
+  [[gnu::cold]] double copy(bool to_device) {
+    if (!done("cuEventRecord", cuda_.record(begin_, stream_))) return 0;
+    const bool is_under_way =
+        to_device
+            ? done("cuMemcpyHtoDAsync", cuda_.to_device(arrays_, host_, copied_bytes, stream_))
+            : done("cuMemcpyDtoHAsync", cuda_.to_host(host_, arrays_, copied_bytes, stream_));
+    return is_under_way ? elapsed() : 0;
+  }
+  /// How long a launch of the kernel takes.
+  [[gnu::cold]] double run(const launch_shape& shape, std::uint64_t rounds) {
+    std::uint64_t words[] = {
+        clocks_, rounds, arrays_, arrays_ + array_bytes_, arrays_ + 2 * array_bytes_, shape.bytes};
+    void* params[6];
+    for (int i = 0; i < 6; ++i) params[i] = &words[i];
+    if (!done("cuEventRecord", cuda_.record(begin_, stream_)) ||
+        !done("cuLaunchKernel", cuda_.launch(function_, shape.grid, 1, 1, gpu_shape::threads, 1, 1,
+                                             0, stream_, params, nullptr)))
+      return 0;
+    return elapsed();
+  }
+  [[gnu::cold]] std::string name_of(int error) const {
+    const char* name = nullptr;
+    if (cuda_.error_name(error, &name) != 0 || name == nullptr) name = "error";
+    std::string text = name;
+    fill_in(text, ", #", {static_cast<std::uint64_t>(error)});
+    return text;
+  }
+  [[gnu::cold]] bool fail(const char* why) {
+    if (failure_.empty()) failure_ = why;
+    return false;
+  }
+
+ private:
+  static constexpr std::int64_t most_wait_ns = 1'000'000'000;
+
+  /// Whether a call has succeeded; the first that has not is kept.
+  [[gnu::cold]] bool done(const char* call, int error) {
+    if (error != 0 && failure_.empty())
+      failure_.append(call).append(" failed (").append(name_of(error)).append(")");
+    return error == 0;
+  }
+  /// Since begin_ was recorded; 0 where that failed.
+  [[gnu::cold]] double elapsed() {
+    float ms = 0;
+    if (!done("cuEventRecord", cuda_.record(end_, stream_)) || !wait() ||
+        !done("cuEventElapsedTime", cuda_.elapsed(&ms, begin_, end_)))
+      return 0;
+    if (ms > 0) return static_cast<double>(ms) / 1000;
+    return fail("the driver says that a launch took no time"), 0;
+  }
+  /// Asks again and again: a call that waits would become a record of CUPTI's, and might not
+  /// return.
+  [[gnu::cold]] bool wait() {
+    constexpr int not_ready = 600;
+    const std::int64_t until = cuda_.now() + most_wait_ns;
+    for (;;) {
+      const int error = cuda_.query(end_);
+      if (error != not_ready) return done("cuEventQuery", error);
+      if (cuda_.now() > until) {
+        is_busy_ = true;
+        return fail("the device was busy with other work for a second");
+      }
+      usleep(20);
+    }
+  }
+
+  const cuda_functions& cuda_;
+  std::string failure_;
+  int number_ = 0;
+  int capture_mode_ = 0;  // of the thread, while it has another
+  void* context_ = nullptr;
+  void* stream_ = nullptr;
+  void* begin_ = nullptr;
+  void* end_ = nullptr;
+  void* host_ = nullptr;  // pinned
+  void* module_ = nullptr;
+  void* function_ = nullptr;
+  std::uint64_t clocks_ = 0, arrays_ = 0;  // of the device
+  std::uint64_t array_bytes_ = 0;          // of each of three
+  bool has_capture_mode_ = false, is_retained_ = false, is_pushed_ = false;
+  bool is_busy_ = false;  // with what this object has launched
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/gpu_access.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether a kernel of kprof's can use the unit wholly. The tensor cores of compute 9.0 to 11.0 do
+/// more with instructions that the kernels do not have.
+constexpr bool kernels_reach_roof(arithmetic_unit on, std::uint32_t compute) noexcept {
+  return on != arithmetic_unit::tensor_core || compute < 90 || compute >= 120;
+}
+
+/// What was measured, as the ceilings that it would be.
+struct measured_gpu {
+  gpu_ceilings value;
+  std::string failure;  // a call of the driver that failed, and its error; empty: none
+};
+
+/// Measures one device. An error ends the measurement; what is known by then stays.
+class gpu_measurement {
+ public:
+  [[gnu::cold]] gpu_measurement(const cuda_functions& cuda, const device_info& device)
+      : gpu_(cuda), device_(device), end_ns_(gpu_.now() + most_ns) {}
+
+  [[gnu::cold]] measured_gpu take() {
+    measured_gpu found;
+    out_.device = device_.name;
+    const bool can_run = compute() >= 75 || gpu_.fail("kprof's kernels need compute 7.5 or later");
+    const bool is_described = device_.multiprocessors > 0 && device_.l2_bytes > 0;
+    if (can_run && (is_described || gpu_.fail("CUPTI does not say how large the device is")) &&
+        gpu_.open(device_)) {
+      measure_kernels();
+      measure_copies();
+    }
+    gpu_.close();
+    found.failure = gpu_.failure();
+    found.value = std::move(out_);
+    return found;
+  }
+
+ private:
+  using launch_shape = gpu_access::launch_shape;
+  static constexpr std::int64_t most_ns = 1'600'000'000;  // then no further kernel begins
+  static constexpr double trial_s = 0.003;                // of one launch
+  static constexpr double warming_s = 0.150;              // until the clock has risen
+  static constexpr int trials = 3;
+
+  struct timed_rounds {
+    std::uint64_t rounds = 0;
+    double s = 0;
+  };
+
+  std::uint32_t compute() const noexcept {
+    return device_.compute_major * 10 + device_.compute_minor;
+  }
+
+  // ---- kernels
+
+  [[gnu::cold]] void measure_kernels() {
+    for (const gpu_kernel& k : gpu_kernels) {
+      if (compute() < k.first || compute() > k.last) continue;
+      if (gpu_.now() > end_ns_) {
+        out_.notes.emplace_back("there was no time left for all kernels");
+        return;
+      }
+      if (const int error = gpu_.load(k); error != 0) {
+        out_.notes.emplace_back("the driver does not take the kernel for ")
+            .append(name_of(k))
+            .append(" (cuModuleLoadData: ")
+            .append(gpu_.name_of(error))
+            .append(")");
+        continue;
+      }
+      if (gpu_.is_well() && gpu_shape::is_memory(k.loop)) measure_memory(k);
+      else if (gpu_.is_well()) measure_arithmetic(k);
+      gpu_.unload();
+      if (!gpu_.is_well()) return;
+    }
+  }
+  static const char* name_of(const gpu_kernel& k) noexcept {
+    return gpu_shape::is_memory(k.loop) ? "memory" : k.instruction;
+  }
+
+  [[gnu::cold]] void measure_arithmetic(const gpu_kernel& k) {
+    const launch_shape shape{device_.multiprocessors * gpu_shape::blocks, 0};
+    if (is_cold_ && !warm_up(shape)) return;
+    const timed_rounds best = best_of(shape);
+    if (best.s <= 0) return;
+    const double workers = static_cast<double>(shape.grid) * gpu_shape::threads /
+                           (k.loop == gpu_loop::matrix ? 32 : 1);
+    const double operations = static_cast<double>(best.rounds) * gpu_shape::chains(k) *
+                              gpu_shape::steps * k.operations * workers;
+    const double clock_hz = gpu_.read_clock();
+    if (!gpu_.is_well()) return;
+    const bool tensor = k.loop == gpu_loop::matrix;
+    gpu_arithmetic_ceiling found;
+    found.type = k.type;
+    found.on = tensor ? arithmetic_unit::tensor_core : arithmetic_unit::cuda_core;
+    found.sums = k.sums;
+    found.operations = operations / best.s;
+    out_.arithmetic.push_back(found);
+    if (k.type == dtype::f32) out_.measured_clock_hz = clock_hz;
+    note_low_clock(k, clock_hz);
+  }
+  /// Until the clock has risen to what it is under load.
+  [[gnu::cold]] bool warm_up(const launch_shape& shape) {
+    is_cold_ = false;
+    std::uint64_t rounds = 16;
+    for (double s = 0, sum = 0; sum < warming_s && gpu_.now() < end_ns_; sum += s) {
+      s = gpu_.run(shape, rounds);
+      if (s <= 0) return false;
+      rounds = rounds_for(rounds, s);
+    }
+    return true;
+  }
+  /// The throttle of NVIDIA's nvbench.
+  [[gnu::cold]] void note_low_clock(const gpu_kernel& k, double hz) {
+    const auto highest = static_cast<double>(device_.clock_hz);
+    if (hz <= 0 || hz >= 0.75 * highest) return;
+    std::string& note = out_.notes.emplace_back();
+    fill_in(note, "the clock was # MHz with ", {static_cast<std::uint64_t>(hz / 1e6)});
+    note += name_of(k);
+    fill_in(note, ", of # at most: power, heat or an administrator keep it low",
+            {device_.clock_hz / 1'000'000});
+  }
+  /// Reads, copies and a[i] = b[i] + 3 c[i] over arrays that L2 does not hold, and reads of what it
+  /// does. The best of the three is memory's rate.
+  [[gnu::cold]] void measure_memory(const gpu_kernel& k) {
+    const launch_shape over{device_.multiprocessors * 8, 0};
+    const std::uint64_t of_grid = bytes_of(over);
+    constexpr std::uint64_t least = std::uint64_t{64} << 20U;
+    const std::uint64_t each = (std::max(least, device_.l2_bytes * 4) / of_grid + 1) * of_grid;
+    if (gpu_.array_bytes() == 0 && !get_arrays(each)) return;
+    const timed_rounds best = best_of({over.grid, each});
+    if (best.s <= 0) return;
+    const int arrays = k.loop == gpu_loop::read ? 1 : k.loop == gpu_loop::copy ? 2 : 3;
+    double& memory = out_.memory_bytes;
+    memory = std::max(
+        memory, arrays * static_cast<double>(each) * static_cast<double>(best.rounds) / best.s);
+    if (k.loop == gpu_loop::read) measure_l2();
+  }
+  [[gnu::cold]] bool get_arrays(std::uint64_t each) {
+    if (has_no_arrays_) return false;
+    if (gpu_.allocate_arrays(each)) return true;
+    has_no_arrays_ = true;
+    if (gpu_.is_well())
+      fill_in(out_.notes.emplace_back(),
+              "memory was not measured: the device has not twice the # MiB free that it takes",
+              {each * 3 >> 20U});
+    return false;
+  }
+  /// Over a quarter of it: the farther half of some L2 caches keeps copies of the nearer.
+  [[gnu::cold]] void measure_l2() {
+    launch_shape shape{device_.multiprocessors * 2, 0};
+    const std::uint64_t of_grid = bytes_of(shape);
+    shape.bytes = std::max<std::uint64_t>(device_.l2_bytes / 4 / of_grid, 1) * of_grid;
+    if (shape.bytes > device_.l2_bytes / 2) return;
+    const timed_rounds best = best_of(shape);
+    if (best.s > 0)
+      out_.l2_bytes = static_cast<double>(shape.bytes) * static_cast<double>(best.rounds) / best.s;
+  }
+
+  // ---- copies
+
+  [[gnu::cold]] void measure_copies() {
+    if (gpu_.array_bytes() < gpu_access::copied_bytes) return;
+    for (const bool to_device : {true, false})
+      for (int trial = 0; trial <= trials && gpu_.is_well(); ++trial) {
+        const double s = gpu_.copy(to_device);
+        double& rate = to_device ? out_.to_device_bytes : out_.from_device_bytes;
+        if (s > 0) rate = std::max(rate, static_cast<double>(gpu_access::copied_bytes) / s);
+      }
+  }
+
+  // ---- launches
+
+  static std::uint64_t bytes_of(const launch_shape& shape) noexcept {
+    return std::uint64_t{shape.grid} * gpu_shape::threads * gpu_shape::accesses * 16;
+  }
+  /// So many that a launch takes as long as a trial should, by the time of another launch.
+  static std::uint64_t rounds_for(std::uint64_t rounds, double s) noexcept {
+    const double wanted = static_cast<double>(rounds) * trial_s / s;
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::min(wanted, 1e9)));
+  }
+  /// The shortest of some launches; 0 s where one failed.
+  [[gnu::cold]] timed_rounds best_of(const launch_shape& shape) {
+    timed_rounds best;
+    const std::uint64_t first = shape.bytes == 0 ? 16 : 1;
+    const double s = gpu_.run(shape, first);
+    if (s <= 0) return best;
+    best.rounds = rounds_for(first, s);
+    for (int trial = 0; trial < trials; ++trial) {
+      const double took = gpu_.run(shape, best.rounds);
+      if (took <= 0) return {};
+      if (best.s <= 0 || took < best.s) best.s = took;
+    }
+    return best;
+  }
+
+  gpu_access gpu_;
+  const device_info& device_;
+  const std::int64_t end_ns_;
+  gpu_ceilings out_;
+  bool has_no_arrays_ = false, is_cold_ = true;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/measure_gpu.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Raised when a measurement of an earlier kprof is no longer good.
+inline constexpr std::uint64_t gpu_ceilings_version = 1;
+
+/// All that a measurement of a GPU holds for, in one line; empty where it cannot be told from
+/// others.
+[[gnu::cold]] inline std::string this_gpu(const device_info& d) {
+  const int driver = cupti::driver_version;
+  if (d.uuid.empty() || driver == 0) return {};
+  std::string out;
+  fill_in(out, "gpu version #; ", {gpu_ceilings_version});
+  out.append(d.uuid).append("; ").append(one_line(d.name));
+  fill_in(out, "; driver #; compute #.#; # multiprocessors; # Hz; L2 # B",
+          {static_cast<std::uint64_t>(driver), d.compute_major, d.compute_minor, d.multiprocessors,
+           d.clock_hz, d.l2_bytes});
+  return out;
+}
+
+/// "1.2 s".
+[[gnu::cold]] inline std::string seconds_text(std::int64_t ns) {
+  const auto tenths = static_cast<std::uint64_t>(ns) / 100'000'000;
+  std::string out;
+  fill_in(out, "#.# s", {tenths / 10, tenths % 10});
+  return out;
+}
+
+/// Puts what was measured of a device over what its table says.
+[[gnu::cold]] inline void put_measured_over(gpu_ceilings& to, const gpu_ceilings& measured,
+                                            std::uint32_t compute) {
+  for (const gpu_arithmetic_ceiling& m : measured.arithmetic) {
+    gpu_arithmetic_ceiling* found = nullptr;
+    for (gpu_arithmetic_ceiling& a : to.arithmetic)
+      if (a.type == m.type && a.on == m.on && a.sums == m.sums) found = &a;
+    const bool reach_roof = kernels_reach_roof(m.on, compute);
+    if (found == nullptr && !reach_roof) continue;
+    if (found == nullptr) {
+      found = &to.arithmetic.emplace_back(m);
+      found->operations = 0;
+    }
+    found->measured_operations = m.operations;
+    if (!reach_roof && m.operations < found->operations) continue;
+    if (found->operations > 0) found->sparse_operations *= m.operations / found->operations;
+    found->table_operations = std::exchange(found->operations, m.operations);
+    found->source = "measured here";
+  }
+  if (is_rate(measured.memory_bytes))
+    to.table_memory_bytes = std::exchange(to.memory_bytes, measured.memory_bytes);
+  if (is_rate(measured.l2_bytes)) to.table_l2_bytes = std::exchange(to.l2_bytes, measured.l2_bytes);
+  to.to_device_bytes = measured.to_device_bytes;
+  to.from_device_bytes = measured.from_device_bytes;
+  to.measured_clock_hz = measured.measured_clock_hz;
+  to.measured = measured.measured;
+  to.notes.insert(to.notes.end(), measured.notes.begin(), measured.notes.end());
+}
+
+/// Measures a device, with the program's calls of the driver left out of the profile by the caller.
+/// `note`: what the report says of that. Nothing is found where `measured` is empty.
+[[gnu::cold]] inline gpu_ceilings measure_and_keep(const cuda_functions& cuda, const device_info& d,
+                                                   std::string& note) {
+  const std::int64_t begin_ns = cuda.now();
+  measured_gpu found = gpu_measurement(cuda, d).take();
+  if (found.value.arithmetic.empty()) {
+    if (found.failure.empty())
+      found.failure = found.value.notes.empty() ? "no kernel ran" : found.value.notes[0];
+    fill_in(note, "device # was not measured: ", {d.id});
+    note += found.failure;
+    return {};
+  }
+  found.value.measured = date_of_today();
+  fill_in(note, "kprof measured what device #, ", {d.id});
+  note.append(printable(d.name, 80)).append(", reaches, for ");
+  note += seconds_text(cuda.now() - begin_ns);
+  // What is missing may be there the next time.
+  if (!found.failure.empty()) {
+    note.append(", in part: ").append(found.failure);
+    return std::move(found.value);
+  }
+  const std::string machine = this_gpu(d);
+  ceilings_cache cache(machine, "gpu-" + d.uuid);
+  status kept{"the device or its driver does not say which it is"};
+  if (!machine.empty()) kept = cache.prepare();
+  if (kept) kept = cache.keep(found.value);
+  note += kept ? ", once: later runs take it from " : "; it is not kept: ";
+  note += kept ? quoted_path(cache.path()) : kept.message;
+  return std::move(found.value);
+}
+
+class measured_gpus {
+ public:
+  void forget() { *this = {}; }
+
+  /// What was measured of a device; `measured` is empty where nothing was. `may_read`: looks for
+  /// what an earlier run kept.
+  [[gnu::cold]] const gpu_ceilings& of(const device_info& d, bool may_read) {
+    gpu_ceilings& known = entry_of(d);
+    if (may_read && take(d, read_)) {
+      const std::string machine = this_gpu(d);
+      if (!machine.empty() && !ceilings_cache(machine, "gpu-" + d.uuid).read(known)) known = {};
+    }
+    return known;
+  }
+  /// Whether a device did work and nobody has tried to measure it; it counts as tried.
+  [[gnu::cold]] bool take_untried(const device_info& d) {
+    return d.described && d.sum_ns > 0 && take(d, tried_);
+  }
+  [[gnu::cold]] void put(const device_info& d, gpu_ceilings measured) {
+    entry_of(d) = std::move(measured);
+  }
+
+ private:
+  static constexpr std::uint32_t most = 64;  // devices: others are not measured
+
+  [[gnu::cold]] static bool take(const device_info& d, std::uint64_t& taken) noexcept {
+    const std::uint64_t bit = d.id < most ? std::uint64_t{1} << d.id : 0;
+    const bool is_new = (taken | bit) != taken;
+    taken |= bit;
+    return is_new;
+  }
+  [[gnu::cold]] gpu_ceilings& entry_of(const device_info& d) {
+    const std::uint32_t place = std::min(d.id, most);
+    while (measured_.size() <= place) measured_.emplace_back();
+    return measured_[place];
+  }
+
+  std::vector<gpu_ceilings> measured_;  // by the devices' numbers
+  std::uint64_t read_ = 0, tried_ = 0;  // a bit for each
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/measured_gpus.hpp>
+
 #include <time.h>
 
 #include <algorithm>
@@ -41878,13 +43531,32 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Pauses the recording of a session while its devices are measured: the time is not the program's.
+struct recording_control {
+  void* of = nullptr;
+  bool (*pause)(void* of) = nullptr;  // whether it was running
+  void (*resume)(void* of) = nullptr;
+
+  template <class Session>
+  static recording_control by(Session& session) noexcept {
+    return {&session, [](void* it) { return static_cast<Session*>(it)->pause(); },
+            [](void* it) { static_cast<Session*>(it)->resume(); }};
+  }
+};
+
 class KPROF_DETAIL_LOCAL session_ceilings {
  public:
+  /// `devices`: those of the session, which may be measured.
+  explicit session_ceilings(const recording_control& recording = {},
+                            device_session* devices = nullptr) noexcept
+      : recording_(recording), devices_(devices) {}
+
   /// Which ceilings hold from now on.
   [[gnu::cold]] void choose(const settings& wanted) {
     const std::lock_guard lock(mutex_);
     if (choice_ != wanted.ceilings) found_ = false;
     choice_ = wanted.ceilings;
+    writes_at_exit_ = !wanted.outputs.empty();
     by_program_ = wanted.machine;
   }
 
@@ -41897,14 +43569,20 @@ class KPROF_DETAIL_LOCAL session_ceilings {
   /// of them and that is wanted. Takes up to a second then. `signal` is not 0 where one ends the
   /// program, which must not wait.
   [[gnu::cold]] void add_to_report(profile& run, int signal) noexcept {
-    const bool had_memory = attempt([&] {
+    measure_with([&] {
       if (take_turn(signal)) measure();
     });
-    if (!had_memory) {
-      const std::lock_guard lock(mutex_);
-      is_measuring_ = false;
-    }
+    if (signal == 0 && devices_ != nullptr && devices_->may_launch())
+      measure_with([&] { measure_gpus(run.device.devices); });
     add_to(run);
+  }
+
+  /// CUDA is about to shut down: the last chance to measure the devices for what is written at the
+  /// end. The collector has ended by then, and sees nothing of it.
+  [[gnu::cold]] void end_devices() noexcept {
+    measure_with([&] {
+      if (devices_->end() && !inside_kprof && writes_at_exit()) measure_gpus(known_devices_now());
+    });
   }
 
   void before_fork() { mutex_.lock(); }
@@ -41922,6 +43600,20 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
   }
 
+  [[gnu::cold]] bool writes_at_exit() {
+    const std::lock_guard lock(mutex_);
+    return writes_at_exit_;
+  }
+  [[gnu::cold]] std::vector<device_info> known_devices_now() {
+    const attribution_lock lock(devices_->attribution_.mutex());
+    return devices_->attribution_.devices();
+  }
+  /// kprof's own work on the devices begins, or has ended.
+  [[gnu::cold]] void mark_own_work(bool begins) {
+    const attribution_lock lock(devices_->attribution_.mutex());
+    devices_->attribution_.own_work.mark(begins, nanoseconds_of(CLOCK_REALTIME));
+  }
+
   // ---- what is known; with the lock
 
   [[gnu::cold]] void add_known_to(profile& run) {
@@ -41935,7 +43627,13 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     for (const std::string& note : notes_)
       if (std::find(run.notes.begin(), run.notes.end(), note) == run.notes.end())
         run.notes.push_back(note);
-    for (const device_info& d : run.device.devices) m.gpus.push_back(table_ceilings(d));
+    for (const device_info& d : run.device.devices) {
+      gpu_ceilings& gpu = m.gpus.emplace_back(table_ceilings(d));
+      if (choice_ == "off") continue;
+      const gpu_ceilings& measured = gpus_.of(d, choice_ != "measure");
+      if (!measured.measured.empty())
+        put_measured_over(gpu, measured, d.compute_major * 10 + d.compute_minor);
+    }
     put_over(m, by_program_, "by hand");
     put_over(m, by_file_, "from " + quoted_path(choice_));
     if (m.cpu.arithmetic.empty() && m.cpu.memory.empty()) m.cpu.notes.push_back(why_unknown_);
@@ -41963,6 +43661,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     notes_.clear();
     by_file_ = {};
     measured_ = {};
+    gpus_.forget();
     date_.clear();
     if (choice_ == "off") {
       why_unknown_ = ceilings_turned_off;
@@ -42007,6 +43706,22 @@ class KPROF_DETAIL_LOCAL session_ceilings {
 
   // ---- measuring
 
+  template <class Measure>
+  [[gnu::cold]] void measure_with(const Measure& measure_some) noexcept {
+    if (attempt(measure_some)) return;
+    const std::lock_guard lock(mutex_);
+    is_measuring_ = false;
+  }
+
+  /// Why nobody may measure here; nullptr: it is all right.
+  [[gnu::cold]] const char* obstacle(int signal) const {
+    return signal != 0                ? "a signal ends the program, which does not wait for it"
+           : is_child_                ? "the process is the child of a fork"
+           : environment_is_foreign() ? "the process has rights that its caller lacks"
+           : is_under_valgrind()      ? "valgrind runs the program"
+                                      : nullptr;
+  }
+
   /// Whether this thread is to measure now. Else why_unknown_ says why nobody does.
   [[gnu::cold]] bool take_turn(int signal) {
     const mark_inside_kprof mark;
@@ -42014,14 +43729,8 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     find();
     const bool is_wanted = choice_ == "measure" || choice_ == "auto";
     if (!is_wanted || !measured_.arithmetic.empty() || has_tried_ || is_measuring_) return false;
-    const char* const obstacle =
-        signal != 0                ? "a signal ends the program, which does not wait for it"
-        : is_child_                ? "the process is the child of a fork"
-        : environment_is_foreign() ? "the process has rights that its caller lacks"
-        : is_under_valgrind()      ? "valgrind runs the program"
-                                   : nullptr;
-    if (obstacle != nullptr) {
-      why_unknown_ = std::string{"this machine was not measured: "} + obstacle;
+    if (const char* const why = obstacle(signal); why != nullptr) {
+      why_unknown_ = std::string{"this machine was not measured: "} + why;
       return false;
     }
     is_measuring_ = true;
@@ -42040,7 +43749,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     if (is_asked_for || (place && !cache.read(measured, date))) {
       const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
       measured = cpu_measurement{}.take();
-      const std::int64_t ms = (read_clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1'000'000;
+      const std::int64_t took_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
       date = date_of_today();
       // No processor is so slow: the rates are those of an emulator.
       constexpr double slowest_hz = 2e8;
@@ -42051,9 +43760,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
       } else if (measured.arithmetic.empty()) {
         why = measured.notes.empty() ? "this machine could not be measured" : measured.notes[0];
       } else {
-        const std::string seconds =
-            std::to_string(ms / 1000) + '.' + std::to_string(ms % 1000 / 100);
-        note = "kprof measured what this machine reaches, for " + seconds + " s";
+        note = "kprof measured what this machine reaches, for " + seconds_text(took_ns);
         status kept = place;
         if (kept) kept = cache.keep(measured);
         note += kept ? ", once: later runs take it from " + quoted_path(cache.path())
@@ -42073,10 +43780,48 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     date_ = std::move(date);
   }
 
+  /// Measures the devices that did work, where that is wanted, once a process.
+  [[gnu::cold]] void measure_gpus(const std::vector<device_info>& devices) {
+    const mark_inside_kprof mark;
+    for (const device_info& d : devices) {
+      {
+        const std::lock_guard lock(mutex_);
+        find();
+        if (choice_ != "measure" || is_measuring_ || obstacle(0) != nullptr) return;
+        if (!gpus_.take_untried(d)) continue;
+        is_measuring_ = true;
+      }
+      measure_gpu(d);
+    }
+  }
+  /// Without the lock, as measure().
+  [[gnu::cold]] void measure_gpu(const device_info& d) {
+    gpu_ceilings measured;
+    std::string note;
+    const bool has_paused = recording_.pause(recording_.of);
+    mark_own_work(true);
+    const bool had_memory = attempt([&] {
+      cuda_functions cuda{};
+      const status found = find_cuda_functions(cuda);
+      if (found) measured = measure_and_keep(cuda, d, note);
+      else note.append("devices were not measured: ").append(found.message);
+    });
+    mark_own_work(false);
+    if (has_paused) recording_.resume(recording_.of);
+    const std::lock_guard lock(mutex_);
+    is_measuring_ = false;
+    if (!had_memory) return;
+    gpus_.put(d, std::move(measured));
+    notes_.push_back(std::move(note));
+  }
+
+  const recording_control recording_;  // of the session that devices_ are part of
+  device_session* const devices_;
   std::mutex mutex_;  // guards all below; locked after the session's
   std::string choice_ = "auto";
   machine_ceilings by_program_, by_file_;
   cpu_ceilings measured_;
+  measured_gpus gpus_;
   std::string date_;         // when; empty: never
   std::string why_unknown_;  // the processors' ceilings
   std::vector<std::string> notes_;
@@ -42084,6 +43829,7 @@ class KPROF_DETAIL_LOCAL session_ceilings {
   bool has_tried_ = false;     // to measure
   bool is_measuring_ = false;  // a thread does now
   bool is_child_ = false;      // of a fork
+  bool writes_at_exit_ = false;
 };
 
 }  // namespace detail
@@ -42198,10 +43944,13 @@ class KPROF_DETAIL_LOCAL session_state {
  public:
   const standard_streams streams;  // as they were when the session was made
   exit_writing writing;            // at the end of the program
-  session_ceilings ceilings;
+  session_ceilings ceilings{recording_control::by(*this), &device_};
   session_steps steps{*this};  // stands before arm(), start(), stop() and snapshot()
 
-  session_state() { device_.set_owner(device_session::functions_of_this_module(cupti_api())); }
+  session_state() {
+    device_.set_owner(device_session::functions_of_this_module(
+        cupti_api(), [] { own_session->ceilings.end_devices(); }));
+  }
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(session_state* session) noexcept {
@@ -42265,12 +44014,12 @@ class KPROF_DETAIL_LOCAL session_state {
     clock_.calibrate_again();
   }
 
-  void pause() {
+  bool pause() {
     start_if_armed();
     const session_lock lock(mutex_);
-    if (!phases_.pause(clock_.elapsed_ns())) return;
-    listen_by(nullptr);
-    device_.set_recording(false);
+    const bool has_paused = phases_.pause(clock_.elapsed_ns());
+    if (has_paused) listen_by(nullptr), device_.set_recording(false);
+    return has_paused;
   }
 
   void resume() {
