@@ -105,6 +105,12 @@ TEST_CASE("occupancy.waves_and_their_tail") {
     CHECK(found.waves == Approx(w.waves).epsilon(0.0005));
     CHECK(found.tail_share == Approx(w.tail).epsilon(0.0005));
   }
+  // A grid of more blocks than 32 bits count.
+  device_work large;
+  large.block[0] = 256, large.block[1] = large.block[2] = 1;
+  large.grid[0] = large.grid[1] = 1U << 16U, large.grid[2] = 4;
+  large.registers = 32;
+  CHECK(kprof::occupancy_of(device(90, 132), large).waves == Approx(17179869184. / (132 * 8)));
   CHECK(occupancy_of(device(80, 4), {1024, 64, 0}, 8).tail_share == 0);
   CHECK(occupancy_of(device(80, 4), {1024, 64, 0}, 0).tail_share == 0);
 }

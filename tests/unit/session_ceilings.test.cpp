@@ -99,7 +99,7 @@ TEST_CASE("session_ceilings.what_was_kept_of_another_machine_is_not_trusted") {
   };
   for (const std::string& wrong :
        {text.substr(0, text.size() / 2), text.substr(0, text.size() - 1), text + "f32 = -1 2\n",
-        std::string{}, text.substr(text.find("processor")), with_word("= version 1", "= version 0"),
+        std::string{}, text.substr(text.find("processor")), with_word("= version ", "= version 0"),
         with_word("f32 = ", "f33 = "), with_word("f32 = ", "f32 = - "), "nonsense\n" + text,
         std::string(100'000, '#') + '\n' + text, std::string("\xFF\0\x01", 3)}) {
     std::ofstream(path) << wrong;
@@ -114,6 +114,28 @@ TEST_CASE("session_ceilings.what_was_kept_of_another_machine_is_not_trusted") {
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   CHECK_THAT(reason(reported("cache")), Contains("this machine was not measured yet; "));
+}
+
+TEST_CASE("session_ceilings.a_measurement_holds_for_one_set_of_cpus") {
+  const kprof::detail::usable_cpus_of_machine here = kprof::detail::find_usable_cpus();
+  const std::string key = kprof::detail::this_machine(here);
+  CHECK(kprof::detail::this_machine(here) == key);
+  kprof::detail::usable_cpus_of_machine other = here;
+  other.model += " v2";
+  CHECK(kprof::detail::this_machine(other) != key);
+  other = here;
+  other.cpus.push_back(1000);
+  CHECK(kprof::detail::this_machine(other) != key);
+  other = here;
+  for (int& cpu : other.cpus) cpu += 64;  // as many, others
+  CHECK(kprof::detail::this_machine(other) != key);
+  other = here;
+  other.data.push_back({4, 1 << 28, 1});
+  CHECK(kprof::detail::this_machine(other) != key);
+  if (here.data.empty()) return;
+  other = here;
+  other.data[0].sharers += 1;
+  CHECK(kprof::detail::this_machine(other) != key);
 }
 
 TEST_CASE("session_ceilings.rates_that_others_disturbed_are_kept_for_an_hour") {

@@ -105,10 +105,12 @@ class branch_work {
   figure bytes_per_s(std::uint32_t row, double host_ns) const noexcept {
     return rate(rows_[row], rows_[row].bytes, host_ns);
   }
-  /// The least time that the work takes over the time that it took.
+  /// The least time that the work takes over the time that it took, where that is at most 1.
   figure roof(std::uint32_t row, double host_ns) const noexcept {
     const figure per_s = rate(rows_[row], rows_[row].ideal, host_ns);  // nanoseconds a second
-    return {per_s.value * 1e-9, per_s.why, rows_[row].ideal.at_most};
+    const double share = per_s.value * 1e-9;
+    if (per_s.known() && share > over_the_roof) return {0, absence::impossible};
+    return {std::min(share, 1.0), per_s.why, rows_[row].ideal.at_most};
   }
 
  private:

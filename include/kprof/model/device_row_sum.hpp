@@ -19,6 +19,13 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Whether the device that worked most had nothing to do for most of the run.
+inline bool devices_wait(const profile& p) noexcept {
+  double busy_ns = 0;
+  for (const device_info& d : p.device.devices) busy_ns = std::max(busy_ns, d.busy_ns);
+  return busy_ns < 0.5 * (p.wall_ns - p.paused_ns);
+}
+
 /// What the device did for one row.
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
@@ -49,12 +56,13 @@ struct device_row_sum {
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s =
         ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.verdict = judge(roof.of(row.operators),
-                        {.time_ns = total.ns,
-                         .timed = timed,
-                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
-                                              .small_grids = total.small_grid_ns> 0.5 *
-                                     total.ns});
+    verdict_facts facts;
+    facts.time_ns = total.ns;
+    facts.timed = timed;
+    const double short_ns = 5000 * static_cast<double>(total.runs());
+    facts.is_short = total.ns < short_ns || (total.ns < 0.2 * row.total_ns && devices_wait(p));
+    facts.small_grids = total.small_grid_ns > 0.5 * total.ns;
+    row.verdict = judge(roof.of(row.operators), facts);
   }
 };
 
