@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels of one's own under guards: saxpy, a GEMM on tensor cores, a tiled GEMM and, from
+// Kernels of one's own under guards: saxpy, a GEMM on tensor cores, a tiled GEMM, GELU and, from
 // cuda_rows.cuh, softmax and layer norm. The first two are operators of one's own, with their FLOPs
 // and bytes beside them, tested by the compiler; the others are the catalogue's. kprof finds a
 // kernel's time by itself, so nothing waits for the device inside a guard. The results are compared
@@ -10,6 +10,7 @@
 
 #include <kprof/kprof.hpp>
 #include <kprof/ops/gemm.hpp>
+#include <kprof/ops/pointwise.hpp>
 
 #include "cuda_check.hpp"
 #include "cuda_rows.cuh"
@@ -51,6 +52,16 @@ __global__ void saxpy_kernel(int n, float a, const float* x, float* y) {
 void saxpy(int n, float a, const float* x, float* y) {
   KPROF_OP(Saxpy, {.n = n});
   saxpy_kernel<<<(n + 255) / 256, 256>>>(n, a, x, y);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+__global__ void gelu_kernel(int n, const float* x, float* y) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) y[i] = 0.5F * x[i] * (1 + erff(x[i] * 0.70710678F));
+}
+void gelu(int n, const float* x, float* y) {
+  KPROF_OP(kprof::ops::Gelu, {.numel = n});
+  gelu_kernel<<<(n + 255) / 256, 256>>>(n, x, y);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -115,6 +126,13 @@ bool try_saxpy(int n) {
   return check(y.host().back() == 32.0F, "saxpy");
 }
 
+bool try_gelu(int n) {
+  const device_array<float> x(std::vector<float>(n, 1.0F));
+  device_array<float> y(n);
+  for (int i = 0; i < 10; ++i) gelu(n, x.data(), y.data());
+  return check(y.host().back() > 0.841F && y.host().back() < 0.842F, "gelu");
+}
+
 template <class T, class Op>
 bool try_gemm(const Op& p) {
   const std::vector<T> a = numbers<T>(p.M * p.K, 1), b = numbers<T>(p.K * p.N, 2);
@@ -148,6 +166,7 @@ int main() {
   bool right = true;
   if (have_gpu()) {
     right = try_saxpy(1 << 24);
+    right = try_gelu(4096 * 1024 * 4) && right;
     right = try_gemm<float>(Gemm{.M = 1024, .N = 1024, .K = 1024}) && right;
     right = try_gemm<half>(TensorGemm{.M = 1024, .N = 1024, .K = 1024}) && right;
     right = try_rows(4096, 1024) && right;
@@ -158,103 +177,105 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 909 ms · 1 thread on 2 CPUs · 43.8 GFLOP at 48.2 GFLOP/s, 47.0% of the roof
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 0.8% of wall
+// kprof · 08_gpu_kernels · 5.75 s · 1 thread on 2 CPUs · 44.0 GFLOP at 7.65 GFLOP/s, 37.4% of the roof
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 14.4 ms, 0.2% of wall
 // no work on device 1
 // roof of device 0: f32 66.9 TFLOP/s · f16 134 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · f16 on
-//   tensor cores 1.07 PFLOP/s · 3.35 TB/s
+//   tensor cores 1.07 PFLOP/s · 3.35 TB/s · rates at the device's highest clock, 1980 MHz
 //
 // Do first
-//   1  The device idles behind calls that wait for it (11): 768 ms, 85% of its time. Launch what comes
+//   1  The device idles behind calls that wait for it (13): 5.01 s, 88% of its time. Launch what comes
 //      next before waiting, or wait less often: read results a step later, and copy them without
-//      blocking. [S1]                                                             at most  768 ms  84%
-//   2  The device idles while copies hold the host: 28.7 ms, 3% of its time, in 12 calls. Use
-//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most 28.7 ms   3%
-//   3  The device idles while the host allocates or frees its memory: 15.9 ms, 2% of its time, in
-//      18 calls. Such calls may wait for the device: allocate once, or by cudaMallocAsync. [S6]
-//                                                                                 at most 15.9 ms   2%
+//      blocking. [S1]                                                             at most  5.01 s  87%
+//   2  The device idles while copies hold the host: 301 ms, 5% of its time, in 14 calls. Use
+//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most  301 ms   5%
 //
 // Operators, sorted by lost
 //
-// operator    parameters                calls   device  dev share  TFLOP/s    TB/s    roof  bound
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy       n=16777216                   10   117 µs       1.6%     2.86  17.2    511.9%  impossible
-// TensorGemm  M=1024 N=1024 K=1024 f16     10  97.8 µs       1.3%   220      0.858   25.6%  small grid
-// Gemm        1024×1024×1024 f32           10   106 µs       1.4%   203      1.19    37.9%  latency
-// Softmax     4096×1024 f32                10   125 µs       1.7%     1.68   2.69    80.3%  memory
-// LayerNorm   4096×1024, no stats f32      10   119 µs       1.6%     2.82   2.82    84.3%  memory
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                             50   565 µs       7.5%    77.6    5.13    47.0%
+// operator    parameters                calls  device  dev share  TFLOP/s    TB/s    roof  bound
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy       n=16777216                   10  117 µs       0.8%     2.86  17.2    511.9%  impossible
+// Gelu        16777216 f32                 10  108 µs       0.8%     1.55  12.4    370.8%  impossible
+// TensorGemm  M=1024 N=1024 K=1024 f16     10  110 µs       0.8%   196      0.764   22.8%  small grid
+// Gemm        1024×1024×1024 f32           10  114 µs       0.8%   188      1.10    35.1%  latency
+// Softmax     4096×1024 f32                10  135 µs       0.9%     1.55   2.49    74.2%  memory
+// LayerNorm   4096×1024, no stats f32      10  124 µs       0.9%     2.70   2.70    80.4%  memory
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                             60  709 µs       4.9%    62.1    5.98    37.4%
 //
-// by type of numbers: f32 43.1%, unknown type 20.8%, tf32 18.8%, 16 bit 17.3% of device time in
+// by type of numbers: f32 51.8%, unknown type 16.6%, tf32 16.1%, 16 bit 15.5% of device time in
 //   operators
 // impossible, faster than this machine can be: a formula or a ceiling is wrong, or work was skipped:
-//   Saxpy
-// first call far above the median: Saxpy (first 25.8 µs, then 762 ns) and 4 more
-// not shown at width 100: self, kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
-// outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
-// outside any operator, by name: copy 6.94 ms (12)
-// outside all scopes: 909 ms, 100.0% of 08_gpu_kernels 20848 (wall 909 ms, in scopes 111 µs)
+//   Saxpy, Gelu
+// first call far above the median: Saxpy (first 53.9 µs, then 1.23 µs) and 5 more
+// not shown at width 100: self, lost, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
+// outside any operator: 0 kernels, 14 copies, device 13.7 ms, 95.1%
+// outside any operator, by name: copy 13.7 ms (14)
+// outside all scopes: 5.74 s, 100.0% of 08_gpu_kernels 10447 (wall 5.74 s, in scopes 188 µs, off the
+//   CPU 3.47 s)
 //
-// Call tree, sorted by device; device is that of a scope and all below it, dev share of 7.50 ms of
-//   device time, share is total, of 111 µs in all scopes
+// Call tree, sorted by device; device is that of a scope and all below it, dev share of 14.4 ms of
+//   device time, share is total, of 188 µs in all scopes
 //
-// scope                                 calls   device  dev share    total   roof  TFLOP/s    TB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(4096×1024 f32)                   10   125 µs       1.7%  17.6 µs  80.3%     1.68   2.69
-// LayerNorm(4096×1024, no stats f32)       10   119 µs       1.6%  24.8 µs  84.3%     2.82   2.82
-// Saxpy(n=16777216)                        10   117 µs       1.6%  33.5 µs    n/a     2.86  17.2
-// Gemm(1024×1024×1024 f32)                 10   106 µs       1.4%  20.6 µs  37.9%   203      1.19
-// TensorGemm(M=1024 N=1024 K=1024 f16)     10  97.8 µs       1.3%  14.5 µs  25.6%   220      0.858
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               50   565 µs       7.5%   111 µs  47.0%    77.6    5.13
+// scope                                 calls  device  dev share    total   roof  TFLOP/s    TB/s
+// ───────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax(4096×1024 f32)                   10  135 µs       0.9%  18.5 µs  74.2%     1.55   2.49
+// LayerNorm(4096×1024, no stats f32)       10  124 µs       0.9%  30.4 µs  80.4%     2.70   2.70
+// Saxpy(n=16777216)                        10  117 µs       0.8%  65.8 µs    n/a     2.86  17.2
+// Gemm(1024×1024×1024 f32)                 10  114 µs       0.8%  16.9 µs  35.1%   188      1.10
+// TensorGemm(M=1024 N=1024 K=1024 f16)     10  110 µs       0.8%  22.1 µs  22.8%   196      0.764
+// Gelu(16777216 f32)                       10  108 µs       0.8%  34.8 µs    n/a     1.55  12.4
+// ───────────────────────────────────────────────────────────────────────────────────────────────
+// all scopes                               60  709 µs       4.9%   188 µs  37.4%    62.1    5.98
 //
 // not shown at width 100: self, FLOPs, share, mean
-// outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
+// outside all scopes: 0 kernels, 14 copies, device 13.7 ms, 95.1%
 //
-// Kernels, sorted by total; share is of 7.50 ms of device time
+// Kernels, sorted by total; share is of 14.4 ms of device time
 //
-// operator    kernel             calls    total  share     mean    roof  bound       tensor core
-// ─────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     softmax_kernel        10   125 µs   1.7%  12.5 µs   80.3%  memory      no (declared)
-// LayerNorm   layer_norm_kernel     10   119 µs   1.6%  11.9 µs   84.3%  memory      no (declared)
-// Saxpy       saxpy_kernel          10   117 µs   1.6%  11.7 µs  511.9%  impossible  unknown
-// Gemm        gemm_tiled            10   106 µs   1.4%  10.6 µs   37.9%  latency     unknown
-// TensorGemm  gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs   25.6%  small grid  yes (declared)
-// ─────────────────────────────────────────────────────────────────────────────────────────────────
-// all kernels                       50   565 µs   7.5%
+// operator    kernel             calls   total  share     mean    roof  bound       tensor core
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax     softmax_kernel        10  135 µs   0.9%  13.5 µs   74.2%  memory      no (declared)
+// LayerNorm   layer_norm_kernel     10  124 µs   0.9%  12.4 µs   80.4%  memory      no (declared)
+// Saxpy       saxpy_kernel          10  117 µs   0.8%  11.7 µs  511.9%  impossible  unknown
+// Gemm        gemm_tiled            10  114 µs   0.8%  11.4 µs   35.1%  latency     unknown
+// TensorGemm  gemm_tensor_cores     10  110 µs   0.8%  11.0 µs   22.8%  small grid  yes (declared)
+// Gelu        gelu_kernel           10  108 µs   0.8%  10.8 µs  370.8%  impossible  no (declared)
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// all kernels                       60  709 µs   4.9%
 //
 // not shown at width 100: parameters, pass, waves, FLOPs, occupancy, grid, block, bytes and 6 more
 //
-// Copies and memsets, sorted by total; share is of 7.50 ms of device time
+// Copies and memsets, sorted by total; share is of 14.4 ms of device time
 //
 // kind            from      to        device  calls     bytes    total  share  GB/s
 // ─────────────────────────────────────────────────────────────────────────────────
-// device to host  device    pageable       0      5   104 MiB  5.46 ms  72.8%  20.0
-// host to device  pageable  device         0      7  28.0 MiB  1.48 ms  19.7%  19.9
+// device to host  device    pageable       0      6   168 MiB  8.82 ms  61.4%  20.0
+// host to device  pageable  device         0      8  92.0 MiB  4.84 ms  33.7%  20.0
 // ─────────────────────────────────────────────────────────────────────────────────
-// all copies                                     12   132 MiB  6.94 ms  92.5%  19.9
+// all copies                                     14   260 MiB  13.7 ms  95.1%  20.0
 //
 // timeline of the devices
-//   device 0  904 ms: busy 0.8%, computing 0.1%, copying 0.8% (exposed 0.8%)
-//     idle    897 ms: launched late 99.2%
-//     late    the host was in calls that wait 5.0%, in other calls <0.1%, in operators <0.1%, outside
-//             scopes 95.0%; mostly outside scopes 897 ms, Saxpy 16.4 µs, LayerNorm 11.6 µs
-//   critical  909 ms: copying 0.8%, host 96.0%, launching <0.1%, returning to the host 3.2%
-//     on it   outside scopes 909 ms, Saxpy 33.5 µs, LayerNorm 24.8 µs, Gemm 20.6 µs, Softmax 17.6 µs
+//   device 0  5.73 s: busy 0.3%, computing <0.1%, copying 0.2% (exposed 0.2%)
+//     idle    5.71 s: launched late 99.7%, from kernel to kernel <0.1%
+//     late    the host was in calls that wait 6.0%, in other calls <0.1%, in operators <0.1%, outside
+//             scopes 94.0%; mostly outside scopes 5.71 s, Saxpy 35.3 µs, LayerNorm 17.5 µs
+//   critical  5.75 s: copying 0.2%, host 94.4%, launching <0.1%, returning to the host 5.3%
+//     on it   outside scopes 5.75 s, Saxpy 65.8 µs, Gelu 34.8 µs, LayerNorm 30.4 µs, TensorGemm
+//             22.1 µs
 //
 // Completeness
-//   scopes    50 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
+//   scopes    60 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
-//   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
+//   device    74 launches = 60 attributed + 14 outside any operator; 74 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 3.08 µs of host time
+//   sync      1 call that waits for a device, 3.53 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 50 scopes, 909 ms
-//   own cost  96.6 ns a scope, 8.03 µs in all (<0.1% of wall time); of that 5 readings of CPU time,
-//             641 ns each; folding 160 µs; an empty scope shows 29.9 ns; collecting 84.5 µs; CUPTI
-//             itself 6.13 µs
+//   timeline  all 60 scopes, 5.75 s
+//   own cost  106 ns a scope, 11.7 µs in all (<0.1% of wall time); of that 6 readings of CPU time,
+//             891 ns each; folding 220 µs; an empty scope shows 20.0 ns; collecting 155 µs; CUPTI
+//             itself 16.2 µs
 //   memory    12.8 MiB of 64.0 MiB
-//   clock     tsc, 0.409 ns a tick, calibrated twice
+//   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

@@ -27,12 +27,12 @@ def check(what, holds, output=""):
         print(f"FAILED: {what}\n{output}")
 
 
-def start(program, way, begins=b"ready\n", **variables):
+def start(program, way, *how, begins=b"ready\n", **variables):
     environment = dict(os.environ, KPROF="report(details)")
     environment.update(variables)
     silent_end, keyboard = os.pipe()
     run = subprocess.Popen(
-        [program, way],
+        [program, way, *how],
         stdin=silent_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -106,12 +106,13 @@ def ended_by_signal(program):
     check("in a system call: report", is_whole(out), out + err)
 
     # A program that ends by itself meanwhile does not end with a status of its own.
-    for _ in range(10):
-        run = start(program, "waits_once")
-        os.kill(run.pid, signal.SIGTERM)
-        status, out, err = finish(run)
-        check(f"in a wait that ends: status {status}", status == -signal.SIGTERM)
-        check("in a wait that ends: report", is_whole(out), out + err)
+    for how in ("return", "exit", "quick_exit"):
+        for _ in range(10):
+            run = start(program, "waits_once", how)
+            os.kill(run.pid, signal.SIGTERM)
+            status, out, err = finish(run)
+            check(f"{how} after a wait that ends: status {status}", status == -signal.SIGTERM)
+            check(f"{how} after a wait that ends: report", is_whole(out), out + err)
 
     for settings in ("report,signals=off", "on"):
         run = start(program, "waits", KPROF=settings)

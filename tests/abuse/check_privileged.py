@@ -63,7 +63,10 @@ KINDS = {
 def run(path, writable, library, *arguments, **more):
     home = writable / "cuda"
     environment = {
-        "KPROF": f"memory=1MiB,report(path={writable}/report),csv(path={writable}/csv)",
+        "KPROF": f"memory=1MiB,ceilings=measure,report(path={writable}/report),"
+        f"csv(path={writable}/csv)",
+        "HOME": str(writable / "home"),
+        "XDG_CACHE_HOME": str(writable / "cache"),
         "KPROF_CUPTI": str(library),
         "KPROF_TRANSCRIPT": f"{writable}/transcript",
         "NVTX_INJECTION64_PATH": str(library),
@@ -87,10 +90,11 @@ def run(path, writable, library, *arguments, **more):
 
 
 def written(writable):
-    files = sorted(p.name for p in writable.iterdir() if p.is_file())
-    for name in files:
-        (writable / name).unlink()
-    return files
+    """Removes the files that a program wrote, at any depth, and returns their names."""
+    files = [p for p in writable.rglob("*") if p.is_file() and "extras" not in p.parts]
+    for path in files:
+        path.unlink()
+    return sorted(path.name for path in files)
 
 
 def check_ordinary(folder, writable, library):
@@ -103,7 +107,8 @@ def check_ordinary(folder, writable, library):
         and "AT_SECURE 0" in r.stdout
         and "foreign code runs" in r.stderr
         and IGNORED not in r.stdout
-        and {"report", "csv", "transcript"} <= set(files),
+        and {"report", "csv", "transcript"} <= set(files)
+        and any("ceilings" in name for name in files),
         (files, r),
     )
     # Not so for CUDA_HOME and CUDA_PATH: where the loader finds a libcupti, they are not looked at.

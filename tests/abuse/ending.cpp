@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ends in every way but by return from main(): ending <way>. Says "ready" on standard output once
-// it records.
+// Ends in every way: ending <way> [how]. Says "ready" on standard output once it records.
 #include <kprof/kprof.hpp>
 
 #include <dlfcn.h>
@@ -136,7 +135,10 @@ int main(int argc, char** argv) {
   }
   if (way == "waits_once") {  // a system call that a signal ends
     pause();
-    std::quick_exit(9);
+    const std::string how = argc > 2 ? argv[2] : "";
+    if (how == "exit") std::exit(9);
+    if (how == "quick_exit") std::quick_exit(9);
+    return 9;
   }
   if (way == "clones") {  // without the handlers of fork()
     const long child = syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);

@@ -17,7 +17,11 @@ def mistakes(page, tests):
     """What is wrong with the tables of the page, a line each. `tests`: names of all tests."""
     found = []
     promises = 0
+    before = ""
     for line in page.splitlines():
+        before, above = line, before
+        if line.startswith("|") and not above.startswith("|") and line != "| kprof | test |":
+            found.append(f"not part of a table: {line}")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.startswith("|") or len(cells) != 2 or cells[1] in ("test", "---"):
             continue
@@ -49,6 +53,7 @@ def self_test():
         (page, ["cupti.abi"], "there is no test unit.a"),
         (page.replace("`", ""), tests, "no test shows it"),
         ("# Nothing\n", tests, "promises nothing"),
+        (page.replace("---|\n", "---|\n\n"), tests, "not part of a table"),
     ]
     failures = mistakes(page, tests)
     for text, names, expected in wrong:

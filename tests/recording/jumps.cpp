@@ -4,6 +4,9 @@
 
 #include <kprof/kprof.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <csetjmp>
 #include <cstdint>
@@ -99,11 +102,29 @@ void starting_among_open_scopes_takes_no_time() {
   check("they end", p.complete.recorded == 4000 && p.complete.open == 0);
 }
 
+void a_forked_child_begins_among_open_scopes_at_once() {
+  static_cast<void>(kprof::start());
+  std::vector<kprof::open_scope> open;
+  for (int i = 0; i < 4000; ++i) open.push_back(kprof::begin(Op{i}));
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto since = std::chrono::steady_clock::now();
+    { KPROF_OP(Op, {4000}); }
+    _exit(seconds_since(since) < 1 ? 0 : 1);
+  }
+  int how = -1;
+  check("the child ends", waitpid(child, &how, 0) == child);
+  check("a child's first scope among 4,000 open takes no time", how == 0);
+  for (std::size_t i = open.size(); i-- > 0;) kprof::end(open[i]);
+  check("the parent's scopes end", kprof::snapshot().complete.recorded == 4000);
+}
+
 }  // namespace
 
 int main() {
   a_thread_that_jumps_is_recorded_on();
   deep_recursion_ends_nothing_early();
   starting_among_open_scopes_takes_no_time();
+  a_forked_child_begins_among_open_scopes_at_once();
   return exit_status();
 }

@@ -135,7 +135,7 @@ inline constexpr column columns[] = {
     make_column("gbs", look::rate, 10, 7),
     make_column("roof", look::share, 5, 5),
     make_column("bound", look::bound, 6, 6),
-    make_column("lost", look::time, 12, 12),
+    make_column("lost", look::time, 9, 8),
     make_column("ideal", look::time, 0, 0),
     {projected_metric.id, projected_metric.label, look::time, 1, 1, &projected_metric,
      projected_metric.meaning, projected_metric.meaning},
@@ -225,6 +225,8 @@ inline std::string number_cell(look as, double x, const page& out) {
 /// The same of a number that may be no more than a bound, or not known.
 inline std::string figure_cell(const figure& f, look as, const page& out) {
   if (!f.known()) return "n/a";
+  // How far above every roof a wrong formula is says nothing.
+  if (as == look::share && f.value > 10) return ">1000%";
   return (!f.at_most ? "" : out.ascii() ? "<= " : "\u2264 ") + number_cell(as, f.value, out);
 }
 
