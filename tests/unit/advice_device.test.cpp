@@ -320,6 +320,22 @@ TEST_CASE("advice_device.C3_small_copies") {
   CHECK(gain(with_copies(100, 65'536, 21'000, memory_place::pinned), "C3") == silent);
 }
 
+TEST_CASE("advice_device.C6_a_slow_link") {
+  using kprof::memory_place;
+  // 1 MiB in 35 us are 30 GB/s, of a link of 50.
+  const auto on_link = [](std::uint64_t bytes, double ns, memory_place from, double link) {
+    profile p = with_copies(100, bytes, ns, from);
+    p.machine.gpus[0].to_device_bytes = link;
+    return gain(p, "C6");
+  };
+  CHECK(on_link(1 << 20, 35e3, memory_place::pinned, 50e9) ==
+        Approx(100 * 35e3 * (1 - 1048576 / 35e3 / 50)).epsilon(1e-3));
+  CHECK(on_link(1 << 20, 35e3, memory_place::pinned, 49.9e9) == silent);  // above 60 %
+  CHECK(on_link((1 << 20) - 1, 35e3, memory_place::pinned, 50e9) == silent);
+  CHECK(on_link(1 << 20, 35e3, memory_place::pageable, 50e9) == silent);
+  CHECK(on_link(1 << 20, 35e3, memory_place::pinned, 0) == silent);  // nobody measured
+}
+
 TEST_CASE("advice_device.C7_clearing") {
   const auto with_memset = [](double ns) {
     device_builder b;

@@ -6,6 +6,7 @@
 // what names the reason comes before what only names the loss. Included by advise.hpp.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/advice/clock.hpp>
 #include <kprof/model/advice/copies.hpp>
 #include <kprof/model/advice/host.hpp>
 #include <kprof/model/advice/kernels.hpp>
@@ -48,6 +49,7 @@ inline constexpr advice_rule catalogue[] = {
     {"C3", copies, cause::work, 0.01, &small_copies},
     {"C4", run, cause::run, 0, &exposed_copies},
     {"C5", run, cause::run, 0, &there_and_back},
+    {"C6", copies, cause::work, 0.01, &slow_link},
     {"C7", copies, cause::work, 0.01, &clearing},
     {"S1", run, cause::run, 0, &waits_for_device},
     {"S2", run, cause::run, 0, &idle_device},
@@ -57,6 +59,7 @@ inline constexpr advice_rule catalogue[] = {
     {"S6", run, cause::run, 0, &allocation},
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
     {"S8", calls, cause::spread, 0.05, &uneven_calls},
+    {"S9", run, cause::run, 0, &falling_clock},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
     {"H3", calls, cause::denormals, 0.01, &denormal_numbers},
@@ -154,6 +157,9 @@ inline constexpr explanation explanations[] = {
      "the "
      "device; 1 % of the stretch",
      "both copies", "PyTorch, pattern ExtraCUDACopy"},
+    {"C6", "large copies are far slower than the link",
+     "pinned memory, 1 MiB a copy and more, below 60 % of the rate that ceilings=measure found",
+     "T (1 - rate / rate of the link)", "kprof"},
     {"C7", "memory is cleared at length", "2 % of the device's time", "T",
      "PyTorch's profiler patterns"},
     {"S1", "the device idles since the host had waited for it",
@@ -182,6 +188,10 @@ inline constexpr explanation explanations[] = {
     {"S8", "some calls take far longer than most",
      "20 calls or more, p99 > 3 medians, excess >= 5 % of the run",
      "T - calls x median, without the first call's excess", "HTA, stragglers"},
+    {"S9", "the clock of the device falls during the run",
+     "of kernels that ran ten times in each half of the stretch every one takes 5 % longer in the "
+     "second, t > 4",
+     "what the second half takes more", "nvbench, throttling"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
      "run, not shared, of calls of 20 us and more, on a CPU for 80 % of their time, never faster "

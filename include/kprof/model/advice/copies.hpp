@@ -26,8 +26,16 @@ inline double mean_bytes(const copy_row& copy) noexcept {
   return static_cast<double>(copy.bytes) / static_cast<double>(copy.calls);
 }
 
+/// What kprof measured of the link in this direction; 0 where it did not.
+[[gnu::cold]] inline double measured_link(const profile& p, copy_direction direction) noexcept {
+  const gpu_ceilings* const gpu = only_gpu(p);
+  if (gpu == nullptr) return 0;
+  if (direction == copy_direction::host_to_device) return gpu->to_device_bytes;
+  return direction == copy_direction::device_to_host ? gpu->from_device_bytes : 0;
+}
+
 /// The highest rate of the run's copies of this direction from pinned memory, of 64 KiB or more;
-/// else that of PCIe.
+/// else what the link was measured at, or that of PCIe.
 [[gnu::cold]] inline double pinned_rate(const advice_facts& f, const copy_row& like) noexcept {
   double rate = 0;
   for (const copy_row& c : f.copies)
@@ -35,7 +43,9 @@ inline double mean_bytes(const copy_row& copy) noexcept {
         c.calls > 0 && mean_bytes(c) >= 65536 && c.bytes_per_s.known() &&
         c.bytes_per_s.value > rate)
       rate = c.bytes_per_s.value;
-  return rate > 0 ? rate : pinned_bytes_per_s;
+  if (rate > 0) return rate;
+  const double link = measured_link(f.run, like.direction);
+  return link > 0 ? link : pinned_bytes_per_s;
 }
 
 [[gnu::cold]] inline const char* name_of(copy_direction direction) noexcept {
@@ -82,6 +92,26 @@ namespace advice_rules {
   out.gain_ns = (calls - 1) * (alone - streamed);
   out.fact = sentence("are # of # on average", {as_number(copy.calls), as_bytes(mean_bytes(copy))});
   out.action = "Gather them into few large ones";
+  return true;
+}
+
+/// C6. Large copies from and to pinned memory are far slower than the link.
+[[gnu::cold]] inline bool slow_link(const advice_facts& f, std::size_t i, advice& out) {
+  const copy_row& copy = f.copies[i];
+  const double link = measured_link(f.run, copy.direction);
+  if (copy.task != device_task::copy || copy.merged || copy.calls == 0 || !(link > 0) ||
+      (copy.from != memory_place::pinned && copy.to != memory_place::pinned) ||
+      !copy.bytes_per_s.known() || mean_bytes(copy) < 1 << 20 ||
+      copy.bytes_per_s.value >= 0.6 * link)
+    return false;
+  out.where = name_of(copy.direction);
+  out.gain_ns = copy.total_ns * (1 - copy.bytes_per_s.value / link);
+  out.fact = sentence(
+      "move # between pinned memory and the device at # of the # that the link does",
+      {as_bytes(static_cast<double>(copy.bytes)), as_rate(copy.bytes_per_s.value), as_rate(link)});
+  out.action =
+      "Look for copies in both directions at a time, memory of a far NUMA node, or a link that "
+      "other devices share";
   return true;
 }
 
