@@ -115,7 +115,7 @@ calls = re.findall(
 assert len(calls) == 25
 for call in calls:
     kept()[0].write_text(text)
-    r = run("reports_once", kprof="ceilings=measure", DRIVER_ERROR=call)
+    r = run("reports_once", kprof="ceilings=measure", FAIL=call)
     expect(f"{call} fails", r, launches=3, attributed=3, records=3, **clean)
     notes = " ".join(n for n in numbers(r).get("notes", []) if "device 0" in n)
     check(

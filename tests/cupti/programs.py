@@ -3,6 +3,7 @@
 the check_*.py beside it."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ def run(mode, kprof=None, library=cupti, **switches):
     if kprof:
         env["KPROF"] = kprof
     env.update({"SCRIPTED_" + k: str(v) for k, v in switches.items()})
-    return subprocess.run(
+    r = subprocess.run(
         [program, mode],
         env=env,
         text=True,
@@ -27,6 +28,11 @@ def run(mode, kprof=None, library=cupti, **switches):
         stderr=subprocess.PIPE,
         timeout=120,
     )
+    # What SCRIPTED_FAIL did: how many of how many calls failed.
+    told = re.search(r"^scripted cuda: made \S+ fail: (\d+) of (\d+)\n", r.stderr, re.M)
+    r.made_to_fail, r.calls = map(int, told.groups()) if told else (0, 0)
+    r.stderr = r.stderr.replace(told[0], "") if told else r.stderr
+    return r
 
 
 def numbers(r):

@@ -137,6 +137,7 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* data, std::size_t valid,
                                        CUpti_Activity** record) {
   if (shared().forked) scripted_note_misuse("cuptiActivityGetNextRecord in a forked child");
   if (data == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!current_thread().in_second_set && scripted_call_fails(__func__)) return CUPTI_ERROR_UNKNOWN;
   std::size_t at = 0;
   if (*record != nullptr) {
     at = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(*record) - data);

@@ -162,6 +162,8 @@ bool refused(unsigned rules, const char* function, CUptiResult& result) {
     std::fprintf(stderr, "scripted cupti: %s:\n", function);
     scripted_note_misuse(misuse);
     result = CUPTI_ERROR_INVALID_OPERATION;
+  } else if (!t.in_second_set && scripted_call_fails(function)) {
+    result = CUPTI_ERROR_UNKNOWN;
   } else if (all.set.no_driver && (rules & without_driver) == 0) {
     result = CUPTI_ERROR_UNKNOWN;
   } else if (all.set.devices == 0 && (rules & without_driver) == 0) {
@@ -293,6 +295,7 @@ CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
   });
 }
 CUptiResult cuptiGetLastError() {
+  if (scripted_call_fails(__func__)) return CUPTI_ERROR_UNKNOWN;
   const CUptiResult last = last_error;
   last_error = CUPTI_SUCCESS;
   return last;
@@ -304,6 +307,7 @@ CUptiResult cuptiGetVersion(std::uint32_t* version) {
 }
 CUptiResult cuptiGetTimestamp(std::uint64_t* now) {
   if (shared().forked) scripted_note_misuse("cuptiGetTimestamp in a forked child");
+  if (scripted_call_fails(__func__)) return CUPTI_ERROR_UNKNOWN;
   return *now = host_now(), CUPTI_SUCCESS;
 }
 CUptiResult cuptiFinalize() {

@@ -5,22 +5,43 @@
 #include "driver_calls.hpp"
 #include "shared.hpp"
 
+// At the head of each function: what SCRIPTED_FAIL makes of it.
+#define MAY_FAIL \
+  if (scripted_call_fails(__func__)) return CUDA_ERROR_UNKNOWN
+
 extern "C" {
 
-CUresult cuInit(unsigned) { return scripted_driver_state(); }
+CUresult cuInit(unsigned) {
+  MAY_FAIL;
+  return scripted_driver_state();
+}
 CUresult cuGetErrorName(CUresult result, const char** name) {
+  MAY_FAIL;
   *name = result == CUDA_ERROR_NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_UNKNOWN";
   return CUDA_SUCCESS;
 }
-CUresult cuCtxSynchronize() { return scripted_context_synchronize(); }
+CUresult cuCtxSynchronize() {
+  MAY_FAIL;
+  return scripted_context_synchronize();
+}
 // _v2, by a macro of cuda.h
-CUresult cuCtxPushCurrent(CUcontext context) { return scripted_context_push(context); }
-CUresult cuCtxPopCurrent(CUcontext* context) { return scripted_context_pop(context); }
+CUresult cuCtxPushCurrent(CUcontext context) {
+  MAY_FAIL;
+  return scripted_context_push(context);
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  MAY_FAIL;
+  return scripted_context_pop(context);
+}
 CUresult cuCtxGetCurrent(CUcontext* context) {
+  MAY_FAIL;
   return *context = scripted::current_thread().context, CUDA_SUCCESS;
 }
 
-CUresult cuDriverGetVersion(int* version) { return *version = 13000, CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int* version) {
+  MAY_FAIL;
+  return *version = 13000, CUDA_SUCCESS;
+}
 
 #define FORWARD(name, parameters, arguments) \
   CUresult name parameters { return scripted_##name arguments; }

@@ -26,11 +26,11 @@ struct CUfunc_st {
 
 namespace {
 
-// `body` is not called where SCRIPTED_DRIVER_ERROR names the function.
+// `body` is not called where SCRIPTED_FAIL makes the call fail.
 template <class Body>
 CUresult driver(CUpti_driver_api_trace_cbid id, const char* name, const Body& body) {
   const cudaError_t result = call_driver(id, nullptr, [&](const api_call& self) -> cudaError_t {
-    return shared().set.failing_call == name ? cudaErrorUnknown : body(self);
+    return scripted_call_fails(name) ? cudaErrorUnknown : body(self);
   });
   return static_cast<CUresult>(static_cast<int>(result));
 }

@@ -23,7 +23,8 @@ void complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t
 
 // Only who subscribed by this set may make its calls.
 template <class Call>
-CUptiResult of_subscriber(CUpti_SubscriberHandle who, const Call& call) {
+CUptiResult of_subscriber(CUpti_SubscriberHandle who, const char* function, const Call& call) {
+  if (scripted_call_fails(function)) return CUPTI_ERROR_UNKNOWN;
   if (who == nullptr || !shared().beside_others) return CUPTI_ERROR_INVALID_PARAMETER;
   const for_second_set mark;
   return call();
@@ -38,25 +39,37 @@ CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle who,
                                               complete_function completed) {
   request = requested;
   complete = completed;
-  return of_subscriber(
-      who, [] { return cuptiActivityRegisterCallbacks(request_buffer, complete_buffer); });
+  return of_subscriber(who, __func__, [] {
+    return cuptiActivityRegisterCallbacks(request_buffer, complete_buffer);
+  });
 }
 CUptiResult cuptiActivityEnable_v2(CUpti_SubscriberHandle who, CUpti_ActivityKind kind, void*) {
-  return of_subscriber(who, [&] { return cuptiActivityEnable(kind); });
+  return of_subscriber(who, __func__, [&] { return cuptiActivityEnable(kind); });
 }
 CUptiResult cuptiActivityDisable_v2(CUpti_SubscriberHandle who, CUpti_ActivityKind kind, void*) {
-  return of_subscriber(who, [&] { return cuptiActivityDisable(kind); });
+  return of_subscriber(who, __func__, [&] { return cuptiActivityDisable(kind); });
 }
 CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle who, std::uint8_t* buffer,
                                           std::size_t valid, CUpti_Activity** record) {
   // Also after the subscription has ended: the client reads what it was given.
+  if (scripted_call_fails(__func__)) return CUPTI_ERROR_UNKNOWN;
+  const for_second_set mark;
   return who == nullptr ? CUPTI_ERROR_INVALID_PARAMETER
                         : cuptiActivityGetNextRecord(buffer, valid, record);
 }
 CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle who, CUcontext context,
                                                  std::uint32_t stream, std::size_t* dropped) {
-  return of_subscriber(who,
+  return of_subscriber(who, __func__,
                        [&] { return cuptiActivityGetNumDroppedRecords(context, stream, dropped); });
+}
+// since CUPTI 13.4
+CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle who, CUpti_CallbackId cbid,
+                                             std::uint8_t enable) {
+  return of_subscriber(who, __func__, [&] { return cuptiActivityEnableRuntimeApi(cbid, enable); });
+}
+CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle who, CUpti_CallbackId cbid,
+                                            std::uint8_t enable) {
+  return of_subscriber(who, __func__, [&] { return cuptiActivityEnableDriverApi(cbid, enable); });
 }
 
 }  // extern "C"

@@ -27,7 +27,9 @@ struct settings {
        hang_when_disabling = false;
   bool own_driver_id = false, correlation_needs_api = false, late_device = false;
   std::uint32_t failing_kind = 0, failing_code = 0;
-  std::string truth, failing_call;
+  std::string truth;
+  std::string failing_call;  // of CUPTI or the driver; of the driver's without a version
+  std::uint64_t first_failure = 1, last_failure = ~std::uint64_t{0};  // calls of it, from 1 on
 };
 
 // One piece of work of a GPU, as its activity record tells of it.
@@ -87,6 +89,7 @@ struct shared_state {
   std::atomic<std::uint32_t> correlation{0};
   std::atomic<std::uint64_t> skipped{0};  // how far the GPUs' clock is ahead of the host's
   std::atomic<std::uint64_t> cupti_calls{0}, failed_calls{0};
+  std::atomic<std::uint64_t> calls_that_may_fail{0}, made_to_fail{0};  // see SCRIPTED_FAIL
   std::atomic<bool> forked{false};
   std::atomic<bool> beside_others{false};  // the client subscribed by the second set of calls
   std::FILE* truth = nullptr;
@@ -119,6 +122,9 @@ inline std::uint64_t mix(std::uint64_t x) {  // splitmix64
 extern "C" {
 scripted::thread_state* scripted_thread_state();
 void scripted_note_misuse(const char* what);
+// Whether this call of a function of CUPTI or the driver is one that SCRIPTED_FAIL makes fail. At
+// the head of each of them.
+bool scripted_call_fails(const char* function);
 CUcontext scripted_context(std::uint32_t device);  // nullptr before its first use
 void scripted_describe_device(cudaDeviceProp* properties, std::uint32_t device);
 CUresult scripted_driver_state();  // what cuInit gives

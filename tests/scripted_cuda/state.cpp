@@ -28,6 +28,25 @@ bool equals(const char* name, const char* value) {
   return text != nullptr && std::strcmp(text, value) == 0;
 }
 
+// Whichever version of it a program asks the driver for.
+std::string without_version(std::string name) {
+  const bool of_driver = name.compare(0, 5, "cupti") != 0;
+  if (of_driver && name.size() > 3 && name.compare(name.size() - 3, 3, "_v2") == 0)
+    name.resize(name.size() - 3);
+  return name;
+}
+
+// name, name:first or name:first-last
+void read_failing_call(settings& set, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  set.failing_call = without_version(text.substr(0, colon));
+  if (colon == std::string::npos) return;
+  unsigned long long first = 1, last = ~0ULL;
+  std::sscanf(text.c_str() + colon + 1, "%llu-%llu", &first, &last);
+  set.first_failure = first;
+  set.last_failure = last;
+}
+
 void read(settings& set) {
   set.seed = number("SCRIPTED_SEED", 1);
   set.devices = std::min<std::uint64_t>(number("SCRIPTED_DEVICES", 2), 16);
@@ -58,10 +77,14 @@ void read(settings& set) {
     std::sscanf(text, "%u:%u", &set.failing_kind, &set.failing_code);
   }
   if (const char* text = std::getenv("SCRIPTED_TRUTH")) set.truth = text;
-  if (const char* text = std::getenv("SCRIPTED_DRIVER_ERROR")) set.failing_call = text;
+  if (const char* text = std::getenv("SCRIPTED_FAIL")) read_failing_call(set, text);
 }
 
 void report_at_exit() {
+  if (const shared_state& all = shared(); !all.set.failing_call.empty() && !all.forked)
+    std::fprintf(stderr, "scripted cuda: made %s fail: %llu of %llu\n",
+                 all.set.failing_call.c_str(), static_cast<unsigned long long>(all.made_to_fail),
+                 static_cast<unsigned long long>(all.calls_that_may_fail));
   if (shared().truth != nullptr && !shared().forked) std::fflush(shared().truth);
   const std::uint32_t count = misuses;
   if (count != 0)
@@ -109,6 +132,16 @@ void scripted_note_misuse(const char* what) {
   const char* none = nullptr;
   first_misuse.compare_exchange_strong(none, what);
   if (misuses++ < 10) std::fprintf(stderr, "scripted cupti: misuse: %s\n", what);
+}
+
+bool scripted_call_fails(const char* function) {
+  shared_state& all = shared();
+  if (all.set.failing_call.empty() || all.set.failing_call != without_version(function))
+    return false;
+  const std::uint64_t call = ++all.calls_that_may_fail;
+  if (call < all.set.first_failure || call > all.set.last_failure) return false;
+  ++all.made_to_fail;
+  return true;
 }
 
 std::uint32_t scripted_misuse() { return misuses; }
