@@ -57,6 +57,7 @@ using member_originalNode = void*;
 using member_nodeType = std::uint32_t;
 
 SAME(success, CUPTI_SUCCESS);
+SAME(invalid_parameter, CUPTI_ERROR_INVALID_PARAMETER);
 SAME(max_limit_reached, CUPTI_ERROR_MAX_LIMIT_REACHED);
 SAME(not_initialized, CUPTI_ERROR_NOT_INITIALIZED);
 SAME(insufficient_privileges, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);

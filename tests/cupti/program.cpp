@@ -63,6 +63,7 @@ void print_profile(const kprof::profile& p) {
   print("odd", c.odd);
   print("cut", c.cut_buffers);
   print("foreign", c.foreign_buffers);
+  print("foreign_graphs", c.foreign_graphs);
   for (const auto& d : p.device.devices)
     if (d.sum_ns > 0)
       std::printf("device %u busy, %s\n", d.id,

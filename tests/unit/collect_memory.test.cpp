@@ -45,7 +45,8 @@ struct fixture {
   device_wait wait;
   client own{f};
   record_reader reader{to, own, clock};
-  callback_handler callbacks{to, f, wait, reader};
+  failures failed;
+  callback_handler callbacks{to, f, wait, reader, failed};
 
   fixture() {
     to.now = []() noexcept -> std::uint64_t { return 1; };

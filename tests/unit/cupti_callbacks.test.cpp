@@ -51,7 +51,8 @@ struct fixture {
   device_wait wait;
   client own{f};
   record_reader reader{to, own, clock};
-  callback_handler callbacks{to, f, wait, reader};
+  failures failed;
+  callback_handler callbacks{to, f, wait, reader, failed};
 
   fixture() {
     callbacks.enable(nullptr);

@@ -15,6 +15,7 @@
 #include <kprof/collect/cupti_client.hpp>
 #include <kprof/collect/cupti_clock.hpp>
 #include <kprof/collect/cupti_defects.hpp>
+#include <kprof/collect/cupti_failures.hpp>
 #include <kprof/collect/cupti_library.hpp>
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/cupti_refusal.hpp>
@@ -59,7 +60,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     if (!failure_.ok()) return failure_;
     reader_.start_thread(
-        [](void* self) { static_cast<cupti_collector*>(self)->query_after_reading(); }, this);
+        [](void* self) {
+          static_cast<void>(static_cast<cupti_collector*>(self)->query_after_reading());
+        },
+        this);
     collecting_ = true;
     return {};
   }
@@ -110,9 +114,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// What the report should say of CUPTI besides, a line each.
   std::vector<std::string> notes() const {
     std::vector<std::string> out = cupti::known_defects(version_, callbacks_.use());
-    if (const cupti::result r = not_ended_because_; r != cupti::success)
-      out.push_back("CUPTI did not end kprof's subscription (" + cupti::name_of(r, f_) +
-                    "): other tools cannot use CUPTI until the process ends");
+    for (std::string& note : failed_.notes(f_)) out.push_back(std::move(note));
     if (wait_.lacked_contexts())
       out.push_back(
           "there was no memory to remember a CUDA context: kprof does not wait for the work in it, "
@@ -139,7 +141,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     std::uint32_t version = 0;
     if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
     version_ = version;
-    clock_.measure(f_);
+    failed_.note(cupti::failing::time, clock_.measure(f_));
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
     if (const cupti::result r = client_.subscribe(to, version); r != cupti::success) {
@@ -153,10 +155,12 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   void end_subscription() {
     listening_ = false;
-    not_ended_because_ = client_.unsubscribe();
+    failed_.forget(cupti::failing::the_end);
+    failed_.note(cupti::failing::the_end, client_.unsubscribe());
   }
   status enable(bool calls) {
-    callbacks_.enable(client_.handle(), calls);
+    if (const cupti::result r = callbacks_.enable(client_.handle(), calls); r != cupti::success)
+      return {refusal(r)};
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
       if (kind == cupti::kind_event && !calls) continue;
@@ -185,7 +189,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       if (api_records_) disable_api_records();
       static_cast<void>(f_.flush_all(cupti::flush_forced));
       reader_.read_all();  // as a subscriber
-      count_losses();
+      static_cast<void>(count_losses());
       end_subscription();
       wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
     }
@@ -196,22 +200,26 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   bool flush_finished() {
     const bool flushed = f_.flush_all(0) == cupti::success;
     reader_.read_all();
-    query_after_reading();
-    return flushed;
+    return query_after_reading() && flushed;
   }
-  /// What CUPTI is asked after records were read.
-  void query_after_reading() {
+  /// What CUPTI is asked after records were read. False where it would not say what it dropped.
+  bool query_after_reading() {
     const std::lock_guard lock(calling_);
-    if (!collecting_) return;
-    clock_.measure(f_);
-    count_losses();
+    if (!collecting_) return true;
+    failed_.note(cupti::failing::time, clock_.measure(f_));
+    const bool are_known = count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
+    return are_known;
   }
-  /// Counts what was lost since the last call.
-  void count_losses() {
-    count(loss::records, client_.take_dropped());
+  /// Counts what was lost since the last call; false where CUPTI would not say it all.
+  bool count_losses() {
+    std::size_t dropped = 0;
+    const cupti::result r = client_.take_dropped(dropped);
+    failed_.note(cupti::failing::dropped_records, r);
+    count(loss::records, dropped);
     count(loss::foreign_buffers, reader_.take_foreign_buffers());
     count(loss::launch_ids, callbacks_.take_ids_lost());
+    return r == cupti::success;
   }
   void count(loss what, std::uint64_t how_many) {
     if (how_many != 0) listener_.lost(what, how_many);
@@ -272,11 +280,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   cupti::clock_offset clock_;
   cupti::client client_{f_};
   cupti::record_reader reader_{listener_, client_, clock_};
-  cupti::callback_handler callbacks_{listener_, f_, wait_, reader_};
+  cupti::failures failed_;
+  cupti::callback_handler callbacks_{listener_, f_, wait_, reader_, failed_};
   std::atomic<std::uint32_t> version_{0};
   std::mutex calling_;  // held to call CUPTI after reading or to unsubscribe; not by callbacks
-  std::atomic<bool> listening_{false};                            // to callbacks
-  std::atomic<cupti::result> not_ended_because_{cupti::success};  // why a subscription goes on
+  std::atomic<bool> listening_{false};  // to callbacks
   std::atomic<bool> collecting_{false};
   std::atomic<bool> ended_{false};
   status failure_;

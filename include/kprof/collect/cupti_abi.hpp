@@ -19,6 +19,7 @@ namespace detail::cupti {
 
 using result = int;  // CUptiResult
 inline constexpr result success = 0;
+inline constexpr result invalid_parameter = 1;  // also: there is no such callback
 // the end of a buffer, or of the buffers' queue
 inline constexpr result max_limit_reached = 12;
 inline constexpr result not_initialized = 15;

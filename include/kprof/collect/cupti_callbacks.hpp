@@ -13,6 +13,7 @@
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/collect/cupti_calls.hpp>
 #include <kprof/collect/cupti_defects.hpp>
+#include <kprof/collect/cupti_failures.hpp>
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/device_wait.hpp>
 
@@ -26,16 +27,17 @@ namespace detail::cupti {
 class callback_handler {
  public:
   callback_handler(const device_listener& listener, const functions& f, device_wait& wait,
-                   record_reader& reader)
-      : listener_(listener), f_(f), wait_(wait), reader_(reader) {}
+                   record_reader& reader, failures& failed)
+      : listener_(listener), f_(f), wait_(wait), reader_(reader), failed_(failed) {}
 
   /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter. `timed`: also for
-  /// calls of which only the time matters, and the listener is told the times.
-  void enable(subscriber who, bool timed = false) {
+  /// calls of which only the time matters, and the listener is told the times. Fails where CUPTI
+  /// would not tell of captures, which a wait for the device would then break.
+  result enable(subscriber who, bool timed = false) {
     // Once: callbacks of an earlier subscription may still be under way, and look there.
     if (!calls_are_known_) {
-      runtime_.fill(f_, runtime_api);
-      driver_.fill(f_, driver_api);
+      if (const result r = runtime_.fill(f_, runtime_api); r != success) return r;
+      if (const result r = driver_.fill(f_, driver_api); r != success) return r;
       calls_are_known_ = true;
     }
     ++round_;
@@ -43,18 +45,28 @@ class callback_handler {
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
           module_unload_starting, graph_node_created, graph_node_destroy_starting,
-          graph_node_cloned, graph_node_updated})
-      static_cast<void>(f_.enable_callback(1, who, resource, id));
+          graph_node_cloned, graph_node_updated}) {
+      const result r = f_.enable_callback(1, who, resource, id);
+      if (r != invalid_parameter) failed_.note(failing::callbacks, r);  // else it is newer
+    }
+    result captures = success;
     for (const bool also : {false, true}) {
       if (also && !timed) break;
       const auto on = [&](const call_table& calls, std::uint32_t domain) {
         calls.each(
-            [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, domain, id)); },
+            [&](std::uint32_t id) {
+              const result r = f_.enable_callback(1, who, domain, id);
+              const call what = calls[id].what;
+              if (r != success && (what == call::begin_capture || what == call::end_capture))
+                captures = r;
+              failed_.note(failing::callbacks, r);
+            },
             also);
       };
       on(runtime_, runtime_api);
       on(driver_, driver_api);
     }
+    return captures;
   }
   /// `number`: as in observed_call.
   function_description function(std::uint16_t number) const noexcept {
@@ -180,7 +192,7 @@ class callback_handler {
     }
   }
   void graph_event(std::uint32_t id, const void* graph) noexcept {
-    std::uint64_t node = 0, original = 0;
+    std::uint64_t node = 0, original = 0;  // 0: not known
     if (graph == nullptr || !node_id(graph, graph_data::node, node)) return;
     switch (id) {
       case graph_node_created:
@@ -190,13 +202,13 @@ class callback_handler {
           listener_.graph_node_copied(node, original);
         return;
       case graph_node_updated:
-        if (node_id(graph, graph_data::original_node, original))
-          listener_.graph_node_updated(node, original);
-        return;
+        static_cast<void>(node_id(graph, graph_data::original_node, original));
+        return listener_.graph_node_updated(node, original);
       case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
       default: return;
     }
   }
+  // Without the node's id a launch in a capture counts as one whose work has not come.
   void node_made(std::uint64_t node, bool does_work) noexcept {
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
@@ -205,13 +217,18 @@ class callback_handler {
   }
   bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
     void* const node = field<void*>(graph, offset);
-    return node != nullptr && f_.graph_node_id(node, &id) == success;
+    if (node == nullptr) return false;
+    const result r = f_.graph_node_id(node, &id);
+    failed_.note(failing::graph_nodes, r);
+    if (r != success) id = 0;
+    return r == success;
   }
 
   const device_listener& listener_;
   const functions& f_;
   device_wait& wait_;
   record_reader& reader_;
+  failures& failed_;
   call_table runtime_, driver_;
   bool calls_are_known_ = false;
   std::atomic<bool> timed_{false};       // times of calls are wanted

@@ -95,15 +95,19 @@ inline bool is_worth_timing(std::string_view name) noexcept {
 /// The calls of one domain, by their number.
 class call_table {
  public:
-  /// Asks CUPTI for the names of all calls of the domain.
-  void fill(const functions& f, std::uint32_t domain) {
+  /// Asks CUPTI for the names of all calls of the domain. Fails where it may not have told all.
+  result fill(const functions& f, std::uint32_t domain) {
     calls_.assign(1, {});
-    const char* name = nullptr;
-    while (calls_.size() < 8192 &&
-           f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) ==
-               success &&
-           name != nullptr)
+    while (calls_.size() < 8192) {
+      const char* name = nullptr;
+      const auto id = static_cast<std::uint32_t>(calls_.size());
+      const result r = f.get_callback_name(domain, id, &name);
+      if (r == invalid_parameter) break;  // the last was the last
+      if (r != success) return r;
+      if (name == nullptr) break;
       add(domain, name);
+    }
+    return success;
   }
   /// What is known of a function.
   struct known_call {

@@ -72,11 +72,12 @@ class client {
                           : f_.next_record(buffer, valid_size, record);
   }
   /// Records that CUPTI dropped since the last call.
-  std::size_t take_dropped() const noexcept {
-    std::size_t dropped = 0;
+  result take_dropped(std::size_t& dropped) const noexcept {
+    dropped = 0;
     const result r = beside_others_ ? f_.dropped_records_v2(who_, nullptr, 0, &dropped)
                                     : f_.dropped_records(nullptr, 0, &dropped);
-    return r == success ? dropped : 0;
+    if (r != success) dropped = 0;
+    return r;
   }
 
  private:

@@ -21,14 +21,14 @@ namespace detail::cupti {
 class clock_offset {
  public:
   /// Compares the two clocks. To be repeated now and then, since they drift apart.
-  void measure(const functions& f) noexcept {
-    if (f.get_timestamp == nullptr) return;
+  result measure(const functions& f) noexcept {
+    if (f.get_timestamp == nullptr) return success;
     std::uint64_t shortest = ~std::uint64_t{0};
     std::int64_t offset = 0;
     for (int i = 0; i < 5; ++i) {
       std::uint64_t theirs = 0;
       const std::uint64_t before = realtime();
-      if (f.get_timestamp(&theirs) != success) return;
+      if (const result r = f.get_timestamp(&theirs); r != success) return r;
       const std::uint64_t after = realtime();
       if (after < before || after - before >= shortest) continue;
       shortest = after - before;
@@ -37,6 +37,7 @@ class clock_offset {
     // The same clock: what is left is the time between the calls.
     if (shortest == ~std::uint64_t{0} || (offset < a_second && offset > -a_second)) offset = 0;
     offset_.store(offset, std::memory_order_relaxed);
+    return success;
   }
 
   /// Moves the activity's times to CLOCK_REALTIME.
