@@ -7,6 +7,7 @@
 // each activity to the totals of the launching thread. It knows no collector in particular. Its
 // memory is bounded; an activity that never finds its launch is counted and listed by name.
 
+#include <kprof/attribute/busy_time.hpp>
 #include <kprof/attribute/device_history.hpp>
 #include <kprof/attribute/device_rows.hpp>
 #include <kprof/attribute/graph_nodes.hpp>
@@ -159,7 +160,7 @@ class KPROF_DETAIL_LOCAL attribution {
       if (started_before_recording(p.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
-      if (p.what.timed()) with_pending.add(p.what);
+      if (p.what.timed()) with_pending.room_for(p.what).add(p.what.start, p.what.end);
       else ++out.complete.untimed;
       const std::uint32_t row =
           rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
@@ -230,24 +231,26 @@ class KPROF_DETAIL_LOCAL attribution {
       ++complete_.ignored;
       return;
     }
-    count(a);
     thread_log* const log = at.move_to(launch.thread);
     // There is no such thread when another recording has begun meanwhile.
     if (log == nullptr) return add_unknown(a, name);
+    // What needs memory comes before what counts: a record is counted whole or as dropped.
+    busy_time& busy = devices_.room_for(a);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
+    bool is_foreign = false;
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
       node = at.node_of(launch.path);
     } else if (graphs_.find(a.graph_node, launch.when, captured)) {
       node = log->paths.replayed_node(launch.path, captured.path);
     } else {
-      node = log->paths.foreign_graph_node(launch.path);
-      ++complete_.foreign_graphs;
+      node = log->paths.foreign_graph_node(launch.path), is_foreign = true;
     }
-    // First: it may find no memory, and then the launch stays one without a record.
     const std::uint32_t row =
         log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    count(a, busy);
+    if (is_foreign) ++complete_.foreign_graphs;
     history_.add(a, &first, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
@@ -303,27 +306,25 @@ class KPROF_DETAIL_LOCAL attribution {
         ++complete_.ignored;
         continue;
       }
-      const bool kept = attempt([&] {
-        count(p.what);
-        add_unknown(p.what, p.name);
-      });
-      if (!kept) ++complete_.dropped;
+      if (!attempt([&] { add_unknown(p.what, p.name); })) ++complete_.dropped;
     }
   }
   void add_unknown(const activity& a, std::uint32_t name) {
-    ++complete_.unknown;
+    busy_time& busy = devices_.room_for(a);
     const std::uint32_t row =
         unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
+    count(a, busy);
+    ++complete_.unknown;
     history_.add(a, nullptr, 0, row, epoch_);
   }
   std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
     return static_cast<std::int64_t>(realtime_ns - epoch_);
   }
 
-  void count(const activity& a) {
+  void count(const activity& a, busy_time& busy) noexcept {
     ++complete_.records;
     if (!a.timed()) ++complete_.untimed;
-    else devices_.add(a);
+    else busy.add(a.start, a.end);
   }
 
   std::mutex mutex_;  // see mutex()

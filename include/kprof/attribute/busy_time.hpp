@@ -6,6 +6,7 @@
 // order. Memory is bounded: only the sum is kept of the oldest intervals.
 
 #include <kprof/build_options.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,8 +18,12 @@ namespace detail {
 
 class busy_time {
  public:
-  /// Adds an interval, in ns. Intervals are gathered and sorted from time to time, since a tree of
-  /// intervals takes three times as long.
+  /// Makes room for one more interval.
+  void make_room() {
+    if (intervals_.size() < most_intervals) reserve_more(intervals_, 1);
+  }
+  /// Adds an interval, in ns; after make_room() it needs no memory. Intervals are gathered and
+  /// sorted from time to time, since a tree of intervals takes three times as long.
   void add(std::uint64_t start, std::uint64_t end) {
     if (end <= start) return;
     sum_ += end - start;

@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/device_totals.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -58,11 +59,13 @@ class kernel_names {
     std::string text(name);
     if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
     if (budget_->nearly_spent()) return device_key::merged_name;
-    budget_->add(2 * text.size() + 160);
-    charged_ += 2 * text.size() + 160;
-    names_.push_back(text);
-    const auto number = static_cast<std::uint32_t>(names_.size());
-    numbers_.emplace(std::move(text), number);
+    const std::size_t takes = 2 * text.size() + 160;
+    const auto number = static_cast<std::uint32_t>(names_.size() + 1);
+    reserve_more(names_, 1);
+    numbers_.emplace(text, number);
+    names_.push_back(std::move(text));
+    budget_->add(takes);
+    charged_ += takes;
     return number;
   }
 

@@ -34,8 +34,12 @@ class known_devices {
     for (const std::uint8_t byte : d.uuid) known.uuid += hexadecimal(byte, 2);
     if (known.uuid == std::string(32, '0')) known.uuid.clear();
   }
-  /// Counts an activity that has times.
-  void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
+  /// Where the activity's times may be added, with room for them. Valid until the next call.
+  busy_time& room_for(const activity& a) {
+    busy_time& busy = of(a.device).busy;
+    busy.make_room();
+    return busy;
+  }
 
   /// Keeps the descriptions.
   void forget_times() {
