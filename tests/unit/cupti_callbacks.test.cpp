@@ -146,3 +146,62 @@ TEST_CASE("cupti_callbacks.what_some_versions_get_wrong_is_noticed") {
   all.callbacks.enable(nullptr);
   CHECK(all.callbacks.use().recordings == 2);
 }
+
+TEST_CASE("cupti_callbacks.names_that_cupti_does_not_tell_are_an_error") {
+  fixture all;
+  functions f = fake_cupti();
+  f.get_callback_name = [](std::uint32_t domain, std::uint32_t id, const char** name) {
+    *name = "cudaLaunchKernel";
+    return id < 3 ? success : domain == runtime_api ? unknown_error : invalid_parameter;
+  };
+  callback_handler callbacks{all.to, f, all.wait, all.reader, all.failed};
+  CHECK(callbacks.enable(nullptr) == unknown_error);
+}
+
+TEST_CASE("cupti_callbacks.captures_that_cupti_does_not_tell_are_an_error") {
+  fixture all;
+  functions f = fake_cupti();
+  f.get_result_string = [](result, const char** text) { return *text = "E", success; };
+  f.get_callback_name = [](std::uint32_t, std::uint32_t id, const char** name) {
+    static const char* const names[] = {nullptr, "cudaLaunchKernel", "cudaStreamBeginCapture"};
+    *name = id > 2 ? nullptr : names[id];
+    return id > 2 ? invalid_parameter : success;
+  };
+  static std::uint32_t refused = 0;
+  f.enable_callback = [](std::uint32_t, subscriber, std::uint32_t domain, std::uint32_t id) {
+    return domain == runtime_api && id == refused ? unknown_error : success;
+  };
+  callback_handler callbacks{all.to, f, all.wait, all.reader, all.failed};
+  CHECK(callbacks.enable(nullptr) == success);
+  CHECK(all.failed.notes(f).empty());
+  refused = 1;
+  CHECK(callbacks.enable(nullptr) == success);
+  REQUIRE(all.failed.notes(f).size() == 1);
+  CHECK(all.failed.notes(f)[0].find("some CUDA calls (E, 999)") != std::string::npos);
+  refused = 2;
+  CHECK(callbacks.enable(nullptr) == unknown_error);
+}
+
+TEST_CASE("cupti_callbacks.an_update_to_an_unknown_node_is_told") {
+  fixture all;
+  static std::vector<std::uint64_t> updated;
+  all.to.graph_node_updated = [](std::uint64_t node, std::uint64_t original) noexcept {
+    updated.insert(updated.end(), {node, original});
+  };
+  all.f.graph_node_id = [](void* node, std::uint64_t* id) {
+    *id = reinterpret_cast<std::uintptr_t>(node);
+    return *id == 0x20 ? unknown_error : success;
+  };
+  const auto update = [&](std::uintptr_t node, std::uintptr_t original) {
+    alignas(8) char graph[40] = {}, data[32] = {};
+    const void* const descriptor = graph;
+    std::memcpy(graph + graph_data::node, &node, sizeof node);
+    std::memcpy(graph + graph_data::original_node, &original, sizeof original);
+    std::memcpy(data + resource_data::descriptor, &descriptor, sizeof descriptor);
+    all.callbacks.handle(resource, graph_node_updated, data);
+  };
+  update(0x10, 0x30);
+  update(0x10, 0x20);
+  update(0x20, 0x30);
+  CHECK(updated == std::vector<std::uint64_t>{0x10, 0x30, 0x10, 0});
+}
