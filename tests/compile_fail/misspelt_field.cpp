@@ -6,6 +6,7 @@
 // expect: Blur
 // expect: initializer
 // expect: int64_t
+// expect: order
 #include <kprof/guard.hpp>
 
 struct Blur {
@@ -57,6 +58,8 @@ void bad(std::int64_t n) {
   KPROF_OP(Blur, {n, n, 1, 2});
 #elif KPROF_TEST_BAD == 6
   KPROF_OP(Blur, {.width = "wide"});
+#elif KPROF_TEST_BAD == 7
+  KPROF_OP(Blur, {.sigma = 1, .height = n});
 #endif
 }
 #endif

@@ -9,6 +9,10 @@
 // expect: KPROF_REGION_needs_braces_after_if_else_for_or_while
 // expect: KPROF_REGION_needs_braces_after_if_else_for_or_while
 // expect: KPROF_REGION_needs_braces_after_if_else_for_or_while
+// expect: KPROF_PART_needs_braces_after_if_else_for_or_while
+// expect: KPROF_PART_needs_braces_after_if_else_for_or_while
+// expect: KPROF_PART_needs_braces_after_if_else_for_or_while
+// expect: KPROF_PART_needs_braces_after_if_else_for_or_while
 #include <kprof/guard.hpp>
 
 #pragma GCC diagnostic error "-Wshadow"
@@ -23,11 +27,18 @@ void good(int n) {
   KPROF_OP(Op, {n});
   KPROF_OP(Op);
   KPROF_REGION("outer");
+  KPROF_PART(Op, {n}, 0, 2);
   if (n > 0) {
     KPROF_OP(Op, {n});
     KPROF_REGION("inner");
+    KPROF_PART(Op, {n}, 0, 2);
   } else {
     KPROF_OP(Op, {n});
+  }
+  if (n > 1) {
+    KPROF_PART(Op, {n}, 0, 2);
+  } else {
+    KPROF_PART(Op, {n}, 1, 2);
   }
   for (int i = 0; i < n; ++i) { KPROF_REGION("step"); }
   switch (n) {
@@ -72,6 +83,16 @@ void bad(const Any& params) {
   else KPROF_REGION("layer");
 #elif KPROF_TEST_BAD == 8
   for (int i = 0; i < params.n; ++i) KPROF_REGION("layer");
+#elif KPROF_TEST_BAD == 9
+  if (params.n > 0) KPROF_PART(Op, {1}, 0, 2);
+#elif KPROF_TEST_BAD == 10
+  if (params.n > 0) KPROF_PART(Any, params, 0, 2);
+  else work();
+#elif KPROF_TEST_BAD == 11
+  if (params.n > 0) work();
+  else KPROF_PART(Op, {1}, 0, 2);
+#elif KPROF_TEST_BAD == 12
+  while (params.n > 0) KPROF_PART(Any, params, 0, 2);
 #endif
 }
 #endif
