@@ -15,6 +15,19 @@
 using kprof_test::page_of;
 using kprof_test::recorded;
 
+namespace {
+
+/// Of the line below the table of operators: "16,200 118 ms 98.5%".
+std::string calls_time_and_share_of(const std::string& page) {
+  const std::string title = "in operators";
+  const std::string line = kprof_test::words(kprof_test::line_with(page, title));
+  std::size_t end = title.size();
+  for (int words = 0; words < 4; ++words) end = std::min(line.find(' ', end + 1), line.size());
+  return line.substr(std::min(title.size() + 1, line.size()), end - title.size() - 1);
+}
+
+}  // namespace
+
 TEST_CASE("first_screen.rows_by_every_two_keys_are_told_apart") {
   REQUIRE(kprof_test::use_utf8_locale());
   for (const char* const name : kprof_test::recorded_names) {
@@ -43,10 +56,13 @@ TEST_CASE("first_screen.rows_by_every_two_keys_are_told_apart") {
   }
 }
 
-TEST_CASE("first_screen.calls_and_time_stay_whatever_two_keys_make_rows") {
+// What recorded_sums.cpp says of the tables' rows, said by the pages' total lines.
+TEST_CASE("first_screen.pages_by_every_two_keys_show_all_calls_and_times") {
   REQUIRE(kprof_test::use_utf8_locale());
   for (const char* const name : kprof_test::recorded_names) {
     const kprof::profile run = recorded(name);
+    const std::string whole = calls_time_and_share_of(page_of(run, kprof_test::plain_at_width(100)));
+    REQUIRE(whole.find_first_of("0123456789") == 0);
     const std::vector<std::string> keys{"op",     "parameters", "pass",   "dtype",
                                         "region", "layer",      "thread", "call_site"};
     for (std::size_t a = 0; a < keys.size(); ++a)
@@ -62,6 +78,7 @@ TEST_CASE("first_screen.calls_and_time_stay_whatever_two_keys_make_rows") {
           const std::string head =
               kprof_test::line_with(page.substr(page.find("\nOperators")), " calls ");
           INFO(name << " by " << options.by.text() << '\n' << page);
+          CHECK(calls_time_and_share_of(page) == whole);
           CHECK(kprof_test::has(head, " calls "));
           CHECK((kprof_test::has(head, " self") || kprof_test::has(head, " device ")));
           CHECK(kprof_test::rows_that_read_the_same(page) == "");
