@@ -24,6 +24,7 @@ struct parameter_part {
   std::uint32_t place = 0;
   std::string text;
   bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
+  bool stays = false;        // where the row is too short for all, other parts are left out
 
   friend bool operator==(const parameter_part& a, const parameter_part& b) {
     return a.place == b.place && a.text == b.text;

@@ -30,12 +30,13 @@ inline std::string joined(const part_list& parts) {
   return out;
 }
 
-/// Takes away the parts that all rows have, and returns them; none of a single row.
+/// Takes away the parts that all rows have, but for those that stay with each, and returns them;
+/// none of a single row.
 inline part_list take_shared(std::vector<part_list>& rows) {
   part_list shared;
   if (rows.size() < 2) return shared;
   for (const parameter_part& part : rows[0])
-    if (std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
+    if (!part.stays && std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
           return std::find(row.begin(), row.end(), part) != row.end();
         }))
       shared.push_back(part);

@@ -68,7 +68,7 @@ class kernel_parameters {
     if (std::string keys = keys_text(row.values); !keys.empty())
       parts.push_back({first_place, std::move(keys)});
     if (several) {
-      parts.push_back({first_place + 1, format_count(row.variants) + " variants"});
+      parts.push_back({first_place + 1, format_count(row.variants) + " variants", false, true});
     } else if (row.parameters_merged) {
       parts.push_back({first_place + 1, "(not kept)"});
     } else if (row.variants == 1 && !row.parameters.empty() && row.node < p.nodes.size()) {

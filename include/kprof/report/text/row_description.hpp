@@ -62,7 +62,7 @@ class row_describer {
       out.push_back({sets_place,
                      row.merged ? format_count(row.variants - 1) + "+ sets"
                                 : format_count(row.variants) + " sets",
-                     comma});
+                     comma, true});
     } else if (row.merged) {
       out.push_back({sets_place, "(not kept)"});
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
@@ -75,17 +75,22 @@ class row_describer {
   part_list parts_of(const scope_node& n) const {
     if (plan_.options.all_parameters) return parameter_parts(p_, n, which_fields::all);
     part_list parts = parameter_parts(p_, n, which_fields::telling);
-    const operator_info* const op = p_.operator_of(n);
-    std::erase_if(parts, [&](const parameter_part& part) {
-      if (op == nullptr || part.place >= op->fields.size()) return false;
-      const std::string& name = op->fields[part.place].name;
-      return (name == "pass" && n.work.pass != pass_kind::unknown) ||
-             (name == "type" && n.work.type != dtype::unknown);
-    });
+    erase_class(parts, n);
     if (!pass_apart_ && n.work.pass != pass_kind::unknown && n.work.pass != pass_kind::fprop)
       parts.push_back({pass_place, pass_name(n.work.pass)});
     if (n.work.type != dtype::unknown && !plan_.one_type)
       parts.push_back({type_place, dtype_name(n.work.type)});
+    return parts;
+  }
+
+  /// Every field of a row with one set of parameters, but for the pass and the type, which are told
+  /// apart elsewhere.
+  part_list fields_of(const operator_row& row) const {
+    if (row.variants != 1 || row.merged || row.operators != 1 || row.node >= p_.nodes.size())
+      return {};
+    const scope_node& n = p_.nodes[row.node];
+    part_list parts = parameter_parts(p_, n, which_fields::all);
+    erase_class(parts, n);
     return parts;
   }
 
@@ -107,6 +112,17 @@ class row_describer {
  private:
   static void append(part_list& out, part_list more) {
     for (parameter_part& part : more) out.push_back(std::move(part));
+  }
+
+  /// Takes away the fields that say the pass and the type, where kprof knows these.
+  void erase_class(part_list& parts, const scope_node& n) const {
+    const operator_info* const op = p_.operator_of(n);
+    std::erase_if(parts, [&](const parameter_part& part) {
+      if (op == nullptr || part.place >= op->fields.size()) return false;
+      const std::string& name = op->fields[part.place].name;
+      return (name == "pass" && n.work.pass != pass_kind::unknown) ||
+             (name == "type" && n.work.type != dtype::unknown);
+    });
   }
 
   static std::string invalid_text(const operator_row& row) {

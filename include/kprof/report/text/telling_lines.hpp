@@ -61,7 +61,7 @@ class telling_lines {
   std::size_t natural(std::size_t row) const { return display_width(whole(rows_[row])); }
 
   /// The lines of each row. A row that is too long for one leaves out what tells least; where it
-  /// would then read like another, it takes more lines.
+  /// would then read like another, or what stays is still too long, it takes more lines.
   [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
     std::vector<std::vector<std::string>> lines;
     std::vector<std::string> texts;
@@ -70,7 +70,8 @@ class telling_lines {
       const std::size_t room = room_of(row, width);
       if (display_width(text) > room) text = shortened(row, room);
       texts.push_back(beside(row, text));
-      lines.push_back({std::move(text)});
+      if (display_width(text) > room) lines.push_back(wrapped(text, room));
+      else lines.push_back({std::move(text)});
     }
     const std::vector<bool> equal = ambiguous(texts);
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -112,15 +113,17 @@ class telling_lines {
     return 0;
   }
 
-  /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits. Where
+  /// some stay, the text may be longer still.
   std::string shortened(const described_row& row, std::size_t width) const {
     const part_list& parts = row.parts;
     std::vector<std::size_t> values;
     for (const parameter_part& part : parts) values.push_back(telling(row, part.place));
-    const std::vector<std::uint32_t> order =
+    std::vector<std::uint32_t> order =
         sorted_order(parts.size(), [&](std::uint32_t a, std::uint32_t b) {
           return values[a] != values[b] ? values[a] < values[b] : a > b;
         });
+    std::erase_if(order, [&](std::uint32_t i) { return parts[i].stays; });
     std::vector<bool> left_out(parts.size());
     std::string text = whole(row);
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
@@ -128,7 +131,7 @@ class telling_lines {
       text = row.lead + with_gaps(parts, left_out) + row.tail;
       if (display_width(text) <= width) return text;
     }
-    return cut_in_the_middle(text, width);
+    return order.size() < parts.size() ? text : cut_in_the_middle(text, width);
   }
 
   std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
