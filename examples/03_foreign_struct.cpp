@@ -72,15 +72,15 @@ int main() {
 //
 // Operators, sorted by self; all f32
 //
-// operator     parameters          calls     self             share   median     mean  GFLOP/s   GB/s
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// vendor.gemm  all 2: M=256 N=256     15   482 ms  ████████  100.0%  42.5 ms  32.1 ms    0.784  0.023
-//                K=256                10   428 ms  ███████▏   88.9%  43.0 ms  42.8 ms    0.784  0.018
-//                K=64 beta=1           5  53.6 ms  ▉          11.1%  10.7 ms  10.7 ms    0.782  0.061
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                        15   482 ms            100.0%                      0.784  0.023
+// operator     parameters               calls     self             share   median  GFLOP/s   GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// vendor.gemm  all 2 rows: M=256 N=256     15   482 ms  ████████  100.0%  42.5 ms    0.784  0.023
+//                K=256                     10   428 ms  ███████▏   88.9%  43.0 ms    0.784  0.018
+//                K=64 beta=1                5  53.6 ms  ▉          11.1%  10.7 ms    0.782  0.061
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                             15   482 ms            100.0%             0.784  0.023
 //
-// not shown at width 100: total, FLOP/B, max, min
+// not shown at width 100: mean, total, FLOP/B, max, min
 //
 // Complete: nothing was lost of 15 scopes; kprof 0.1.0 took 60.4 µs (<0.1% of wall time). More:
 //   KPROF='report(tree,legend,details)'.

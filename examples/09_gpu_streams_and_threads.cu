@@ -146,23 +146,23 @@ int main() {
 //
 // Operators, sorted by lost
 //
-// operator    parameters           calls   device  dev share     self  TFLOP/s   GB/s  roof  bound
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    all 4: n=1048576       160  33.8 ms      97.1%   114 ms      n/a   39.7   n/a  n/a
-//               pinned                60  12.7 ms      36.4%  47.9 ms      n/a   39.7   n/a  n/a
-//               to=host pinned        60  12.7 ms      36.4%  32.9 ms      n/a   39.7   n/a  n/a
-//               to=host               20  4.23 ms      12.1%  7.49 ms      n/a   39.7   n/a  n/a
-//               (default)             20  4.22 ms      12.1%  25.9 ms      n/a   39.7   n/a  n/a
-// Polynomial  n=1048576 degree=64     80   994 µs       2.9%   209 µs   10.8    675     n/a  n/a
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       240  34.8 ms     100.0%   114 ms    0.309   57.9   n/a
-// in regions, outside operators              0 ns         0%  77.7 ms
+// operator    parameters                calls   device  dev share  TFLOP/s   GB/s  roof  bound
+// ────────────────────────────────────────────────────────────────────────────────────────────
+// Transfer    all 4 rows: n=1048576       160  33.8 ms      97.1%      n/a   39.7   n/a  n/a
+//               pinned                     60  12.7 ms      36.4%      n/a   39.7   n/a  n/a
+//               to=host pinned             60  12.7 ms      36.4%      n/a   39.7   n/a  n/a
+//               to=host                    20  4.23 ms      12.1%      n/a   39.7   n/a  n/a
+//               to=device pinned=false     20  4.22 ms      12.1%      n/a   39.7   n/a  n/a
+// Polynomial  n=1048576 degree=64          80   994 µs       2.9%   10.8    675     n/a  n/a
+// ────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                            240  34.8 ms     100.0%    0.309   57.9   n/a
+// in regions, outside operators                   0 ns         0%
 //
 // n/a, no flops() declared: Transfer
 // n/a, the operator does not say what type it computes with: Polynomial
 // n/a, this machine's highest rate is not known: Transfer
 // first call far above the median: Transfer n=1048576 (first 5.55 ms, then 363 µs) and 1 more
-// not shown at width 100: kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
+// not shown at width 100: self, kernels, FLOP/B, dev total, lost, median, total, share and 5 more
 // outside all scopes: 13.7 ms, 72.0% of 09_gpu_streams_ 21004 (wall 19.1 ms, in scopes 5.34 ms, off
 //   the CPU 13.5 ms)
 // outside all scopes: 10.2 ms, 54.7% of 09_gpu_streams_ 20998 (wall 18.7 ms, in scopes 8.45 ms, off

@@ -142,7 +142,7 @@ int main() {
 //
 // operator  parameters           calls   device  dev share     self  GFLOP/s   GB/s  roof  bound
 // ──────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    all 2: T=32          2,002  22.5 ms      87.7%  49.9 µs    1,498  108     n/a  n/a
+// Linear    all 2 rows: T=32     2,002  22.5 ms      87.7%  49.9 µs    1,498  108     n/a  n/a
 //             I=1024 O=256       1,001  11.3 ms      44.2%  14.0 µs    1,483  107     n/a  n/a
 //             I=256 O=1024 relu  1,001  11.1 ms      43.5%  35.9 µs    1,513  109     n/a  n/a
 // Load      n=8192               1,001  3.15 ms      12.3%  46.8 µs      n/a   20.8   n/a  n/a

@@ -199,7 +199,7 @@ int main(int argc, char** argv) {
 //
 // operator      parameters                pass    calls     self            share   median  GFLOP/s
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear        all 19: tokens=128                  268   445 ms  ████████  88.2%   939 µs    6.34
+// Linear        all 19 rows: tokens=128             268   445 ms  ████████  88.2%   939 µs    6.34
 //                 128 → 512               dgrad      16  61.2 ms  █▏        12.1%  3.81 ms    4.39
 //                 128 → 512               wgrad      16  55.4 ms  █         11.0%  3.45 ms    4.85
 //                 512 → 128               dgrad      16  49.8 ms  ▉          9.9%  3.06 ms    5.39
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
 //                 128 → 1024              fprop       4  7.51 ms  ▏          1.5%  1.85 ms   17.9
 //                 128 → 128, bias         fprop      16  3.50 ms  ▏          0.7%   213 µs   19.2
 //                 … 4 more, each < 0.1%              64   794 µs             0.2%
-// Sdpa          all 2: B=2 H=4 S=64 D=32             32  19.4 ms  ▍          3.8%   438 µs    5.19
+// Sdpa          all 2 rows: B=2 H=4 S=64 D=32        32  19.4 ms  ▍          3.8%   438 µs    5.19
 //                 causal stored P         bprop      16  13.7 ms  ▎          2.7%   826 µs    4.90
 //                 causal                  fprop      16  5.68 ms  ▏          1.1%   336 µs    5.91
 // AdamW         8 rows                    update    208  14.6 ms  ▎          2.9%  1.76 µs    4.10
@@ -225,17 +225,16 @@ int main(int argc, char** argv) {
 //                 131072                  update      4  2.10 ms             0.4%   514 µs    3.99
 //                 16384                   update     16   956 µs             0.2%  59.5 µs    4.39
 //                 … 4 more, each < 0.1%             140   306 µs             0.1%
-// Gelu          all 2: 65536                         32  11.6 ms  ▎          2.3%   354 µs    0.181
+// Gelu          all 2 rows: 65536                    32  11.6 ms  ▎          2.3%   354 µs    0.181
 //                                         bprop      16  6.57 ms  ▏          1.3%   406 µs    0.160
 //                                         fprop      16  5.04 ms  ▏          1.0%   345 µs    0.208
-// LayerNorm     all 2: 128×128, no stats             72  5.16 ms  ▏          1.0%  73.6 µs    2.40
+// LayerNorm     all 2 rows: 128×128, no stats        72  5.16 ms  ▏          1.0%  73.6 µs    2.40
 //                                         bprop      36  3.15 ms             0.6%  79.2 µs    2.43
 //                                         fprop      36  2.01 ms             0.4%  45.1 µs    2.35
-// CrossEntropy  all 2: 128×1024                       8  3.90 ms  ▏          0.8%   310 µs    0.942
+// CrossEntropy  all 2 rows: 128×1024                  8  3.90 ms  ▏          0.8%   310 µs    0.942
 //                                         fprop       4  2.69 ms             0.5%   660 µs    0.779
 //                                         bprop       4  1.21 ms             0.2%   295 µs    1.30
-// Embedding     all 2: 128×128, of 1024               8   654 µs             0.1%  79.2 µs    0.100
-//                 … 2 more, each < 0.1%               8   654 µs             0.1%
+// Embedding     2 rows, each < 0.1%: 128×128, of…     8   654 µs             0.1%  79.2 µs    0.100
 // Add           128×128                   fprop      64   538 µs             0.1%  8.22 µs    1.95
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
 // in operators                                      692   501 ms            99.3%             6.00

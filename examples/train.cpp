@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
 //
 // operator      parameters         pass    calls     self  share     cpu   median   roof  bound
 // ───────────────────────────────────────────────────────────────────────────────────────────────
-// Linear        all 9: tokens=128            360  1.64 s   92.6%   50.5%  6.67 ms   9.7%  latency
+// Linear        all 9 rows: tokens=128       360  1.64 s   92.6%   50.5%  6.67 ms   9.7%  latency
 //                 784 → 512        fprop      40   235 ms  13.2%   45.1%  6.62 ms  16.9%  latency
 //                 512 → 256        fprop      40   197 ms  11.1%   50.0%  7.56 ms   6.6%  latency
 //                 256 → 10         fprop      40   165 ms   9.3%   53.1%  3.83 ms   0.2%  latency
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
 //                 256 → 10         wgrad      40   156 ms   8.8%   49.9%   260 µs   0.2%  latency
 //                 256 → 10         dgrad      40   156 ms   8.8%   49.7%  22.3 µs   0.2%  latency
 //                 512 → 256        wgrad      40   167 ms   9.4%   52.8%  1.73 ms   7.8%  latency
-// Activation    all 4: relu                  160  52.0 ms   2.9%   73.1%   212 µs   6.7%  latency
+// Activation    all 4 rows: relu             160  52.0 ms   2.9%   73.1%   212 µs   6.7%  latency
 //                 65536            bprop      40  23.9 ms   1.3%   61.5%   367 µs   5.8%  latency
 //                 65536            fprop      40  14.4 ms   0.8%   91.9%   327 µs   6.5%  latency
 //                 32768            bprop      40  7.27 ms   0.4%  100.0%   180 µs   9.6%  latency

@@ -30,6 +30,7 @@ struct grid_column {
   bool keep_end = false;      // of a text that is cut
   bool keep_ends = false;     // both of them
   bool is_printable = false;  // its cells have been made so
+  bool runs_over = false;     // a long text goes on in the columns behind it that are empty there
   std::size_t least = 0;      // how far it may shrink; 0: not at all
   std::size_t natural = 0;    // the width that its cells want
   std::size_t width = 0;
@@ -165,6 +166,10 @@ class grid {
       if (i == 0)
         for (; i + 1 < std::min(look.span, columns.size()); ++i)
           c.width += gap + columns[i + 1].width;
+      for (; c.runs_over && display_width(whole) > c.width && i + 1 < columns.size() &&
+             cells[i + 1].empty();
+           ++i)
+        c.width += gap + columns[i + 1].width;
       const std::string cell = fitted(c, whole, out);
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
       if (&whole != &cells[0]) text.append(gap, ' ');

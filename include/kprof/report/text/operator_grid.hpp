@@ -10,13 +10,13 @@
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/grid.hpp>
 #include <kprof/report/text/off_cpu_line.hpp>
+#include <kprof/report/text/operator_cells.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/operator_lines.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/text_plan.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -24,46 +24,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-/// How far a column of text may shrink.
-[[gnu::cold]] inline std::size_t least_width(const column& c, bool comfortable,
-                                             std::size_t page_width) noexcept {
-  switch (c.as) {
-    case look::name: return std::clamp<std::size_t>(page_width / 5, 8, 24);
-    case look::parameters:
-      return comfortable ? std::max<std::size_t>(page_width / 3, 26) : page_width > 60 ? 24 : 12;
-    case look::call_site: return 16;
-    case look::thread: return 12;
-    default: return 0;
-  }
-}
-
-/// A share as a bar of `width` characters at most, the largest share as the longest.
-inline std::string bar_of(double share, double largest, std::size_t width, bool ascii) {
-  if (!(share > 0) || !(largest > 0)) return {};
-  const double length = std::min(share / largest, 1.0) * static_cast<double>(width);
-  auto eighths = static_cast<std::size_t>(std::lround(length * 8));
-  std::string out;
-  if (ascii) {
-    out.assign((eighths + 4) / 8, '#');
-    return out;
-  }
-  static constexpr const char* parts[] = {"",       "\u258F", "\u258E", "\u258D",
-                                          "\u258C", "\u258B", "\u258A", "\u2589"};
-  for (; eighths >= 8; eighths -= 8) out += "\u2588";
-  return out + parts[eighths];
-}
-
-/// What a column says of the sum of several rows; empty where that is no sum.
-inline std::string sum_cell(const column& c, const hidden_rows& sum, const text_plan& plan,
-                            const page& out) {
-  if (c.is("calls")) return sum.calls == 0 ? "" : calls_cell(sum.calls);
-  if (c.is("self")) return out.time(sum.self_ns);
-  if (c.is("share")) return format_share(share_of(sum.self_ns, plan.all_self_ns));
-  if (c.is("device")) return out.time(sum.device_ns);
-  if (c.is("device_share")) return format_share(share_of(sum.device_ns, plan.all_device_ns));
-  return {};
-}
 
 class operator_grid {
  public:
@@ -192,7 +152,8 @@ class operator_grid {
     return {.header = c.as == look::parameters ? description_header() : c.header,
             .right = !is_text(c) && c.as != look::bound,
             .keep_end = c.as == look::call_site,
-            .is_printable = c.as == look::parameters || c.as == look::bar};
+            .is_printable = c.as == look::parameters || c.as == look::bar,
+            .runs_over = c.as == look::parameters};
   }
 
   /// The row whose rates a line has, or none.
@@ -240,11 +201,15 @@ class operator_grid {
     cells_.measure(out_);
     if (const std::size_t at = description(); at < shown.size()) {
       std::size_t& natural = cells_.columns[at].natural;
-      for (const operator_line& line : lines_.lines)
+      for (std::size_t i = 0; i < lines_.lines.size(); ++i) {
+        const operator_line& line = lines_.lines[i];
+        const std::size_t said = line.look.span == 1 ? display_width(line.description) : 0,
+                          behind = empty_behind(i, at);
         natural = std::max(
             natural,
-            line.indent + display_width(line.description) * (line.look.span == 1) +
+            line.indent + said - std::min(said, behind) +
                 (line.group == operator_line::none ? 0 : lines_.described[line.group].natural()));
+      }
     }
     const std::size_t at_description = description(),
                       natural = at_description < shown.size()
@@ -261,6 +226,14 @@ class operator_grid {
       if (c.width < (shown[i]->as == look::parameters ? natural : c.natural))
         cut.push_back(c.header);
     }
+  }
+
+  /// Columns of the page behind a column that a row leaves empty.
+  std::size_t empty_behind(std::size_t row, std::size_t column) const {
+    std::size_t width = 0;
+    while (++column < shown.size() && cells_.rows[row][column].empty())
+      width += grid::gap + cells_.columns[column].natural;
+    return width;
   }
 
   /// Gives the columns of text, where there is room, what the names of sums take.

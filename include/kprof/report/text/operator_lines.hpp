@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,28 +73,24 @@ struct operator_lines {
   template <class Beside>
   [[gnu::cold]] void add(const page& out, const row_describer& describer,
                          const operator_groups& chosen, const operator_group& g, Beside beside) {
-    const std::string name = !chosen.by_operator  ? ""
-                             : g.sum.name.empty() ? "(no name)"
-                                                  : g.sum.name;
     std::vector<described_row> rows;
     for (std::size_t i = 0; i < g.rows.size(); ++i)
       rows.push_back({describer.parts(g.rows[i], g.sets[i]), beside(g.rows[i]), g.rows[i].key});
     const std::size_t indent = chosen.by_operator ? 2 : 0;
     if (rows.size() == 1) {
-      lines.push_back({.row = &g.rows[0], .name = name, .group = described.size()});
+      lines.push_back({.row = &g.rows[0], .name = name_of(chosen, g), .group = described.size()});
       described.emplace_back(std::move(rows), out.ascii());
       count(g.rows[0]);
       return;
     }
     if (chosen.by_operator) {
       const hidden_rows above = so_far_;
-      add_head(out, g, name, rows);
+      add_head(out, chosen, g, rows);
       count(g.sum);
+      if (g.shown == 0) return;
       so_far_ = above;
     }
-    for (described_row& row : rows)
-      if (row.parts.empty() && row.beside.find_first_not_of('\n') == std::string::npos)
-        row.parts.push_back({0, "(default)"});
+    say_defaults(describer, g, rows);
     rows.resize(g.shown);
     for (std::size_t i = 0; i < g.shown; ++i) {
       lines.push_back({.row = &g.rows[i], .indent = indent, .group = described.size(), .place = i});
@@ -117,24 +114,52 @@ struct operator_lines {
     lines.back().so_far = so_far_;
   }
 
-  /// The operator's name with what all its rows share, which is taken out of these.
-  [[gnu::cold]] void add_head(const page& out, const operator_group& g, const std::string& name,
-                              std::vector<described_row>& rows) {
+  /// A row of which nothing is left to say has defaults where others have none: it says these.
+  [[gnu::cold]] static void say_defaults(const row_describer& describer, const operator_group& g,
+                                         std::vector<described_row>& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      described_row& row = rows[i];
+      if (!row.parts.empty() || row.beside.find_first_not_of('\n') != std::string::npos) continue;
+      for (parameter_part& part : describer.fields_of(g.rows[i]))
+        if (std::any_of(rows.begin(), rows.end(), [&](const described_row& other) {
+              return &other != &row && has_place(other.parts, part.place);
+            }))
+          row.parts.push_back(std::move(part));
+      if (row.parts.empty()) row.parts.push_back({0, "(default)"});
+    }
+  }
+  static bool has_place(const part_list& parts, std::uint32_t place) noexcept {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const parameter_part& part) { return part.place == place; });
+  }
+
+  /// The operator's name with what all its rows share, which is taken out of these. Where none of
+  /// them is shown, that is all that is said of them.
+  [[gnu::cold]] void add_head(const page& out, const operator_groups& chosen,
+                              const operator_group& g, std::vector<described_row>& rows) {
     std::vector<part_list> parts;
     for (described_row& row : rows) parts.push_back(std::move(row.parts));
     const std::string shared = joined(take_shared(parts));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].parts = std::move(parts[i]);
-    const std::string count = format_count(g.rows.size());
-    const std::string safe = out.safe(out.ascii() ? ascii_notation(shared) : shared);
+    std::string text = format_count(g.rows.size()) + " rows";
+    if (g.shown == 0) text += each_below(chosen.folded_below);
+    else if (!shared.empty()) text.insert(0, "all ");
+    if (!shared.empty()) text += ": " + out.safe(out.ascii() ? ascii_notation(shared) : shared);
     lines.push_back({.row = &g.sum,
-                     .name = name,
-                     .description = shared.empty() ? count + " rows" : "all " + count + ": " + safe,
+                     .name = name_of(chosen, g),
+                     .description = std::move(text),
                      .look = {.style = line_style::bold}});
   }
 
+  static std::string name_of(const operator_groups& chosen, const operator_group& g) {
+    return !chosen.by_operator ? "" : g.sum.name.empty() ? "(no name)" : g.sum.name;
+  }
+  static std::string each_below(double weight) {
+    return ", each < " + format_share(std::ceil(weight * 1000 - 1e-6) / 1000);
+  }
   static std::string more(const page& out, std::uint64_t count, const char* what, double below) {
-    return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what + ", each < " +
-           format_share(std::ceil(below * 1000 - 1e-6) / 1000);
+    return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what +
+           each_below(below);
   }
 
   hidden_rows so_far_;
