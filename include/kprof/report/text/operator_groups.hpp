@@ -55,6 +55,9 @@ class operator_groups {
   operator_row total;       // their work as one row, in which no call counts twice
   bool by_operator = true;  // no row has calls of several operators
 
+  /// Whether the node's calls are in the table, as far as it is filtered.
+  bool is_kept(const scope_node& n) const { return kept_.empty() || kept_[index_of(n)]; }
+
   [[gnu::cold]] operator_groups(const profile& p, const text_plan& plan)
       : by_operator(plan.by.has(group_key::op)), p_(p), plan_(plan), kept_(matching(p, plan)) {
     if (!kept_.empty())
@@ -76,9 +79,11 @@ class operator_groups {
 
  private:
   static constexpr double always_folded = 0.001;
+  // so many rows may one folded field make large
+  static constexpr std::size_t most_large_rows = 8;
 
-  bool is_kept(const scope_node& n) const {
-    return kept_.empty() || kept_[static_cast<std::size_t>(&n - p_.nodes.data())];
+  std::size_t index_of(const scope_node& n) const noexcept {
+    return static_cast<std::size_t>(&n - p_.nodes.data());
   }
   /// Of which nodes the calls are in the table; empty: of all.
   static std::vector<bool> matching(const profile& p, const text_plan& plan) {
@@ -96,11 +101,13 @@ class operator_groups {
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
     std::vector<operator_row> sorted;
-    for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-           return comes_before(*plan_.sort, rows[a], rows[b]);
-         }))
-      sorted.push_back(std::move(rows[i]));
+    for (const std::uint32_t i : order_of(rows)) sorted.push_back(std::move(rows[i]));
     return sorted;
+  }
+  std::vector<std::uint32_t> order_of(const std::vector<operator_row>& rows) const {
+    return sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+      return comes_before(*plan_.sort, rows[a], rows[b]);
+    });
   }
 
   void gather(std::vector<operator_row> sums, std::vector<operator_row> rows) {
@@ -114,18 +121,20 @@ class operator_groups {
     for (operator_row& row : rows)
       if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
         groups[group].rows.push_back(std::move(row));
-    list_sets(groups, plan_.by);
+    list_sets(groups, plan_.by, kept_);
   }
 
-  /// Finds the nodes of rows that hold several sets of parameters.
-  void list_sets(std::vector<operator_group>& of, const grouping& by) const {
+  /// Finds the nodes of rows that hold several sets of parameters. `kept`: the nodes that rows are
+  /// made of; empty: all.
+  void list_sets(std::vector<operator_group>& of, const grouping& by,
+                 const std::vector<bool>& kept) const {
     std::optional<nodes_of_rows> nodes;
     const bool by_step = by.has(group_key::step);  // which calls are in a step no node tells
     for (operator_group& g : of) {
       g.sets.assign(g.rows.size(), {});
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
         if (by_step || g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
-        if (!nodes) nodes.emplace(p_, by, kept_);
+        if (!nodes) nodes.emplace(p_, by, kept);
         g.sets[i] = nodes->of(g.rows[i].node);
       }
     }
@@ -162,18 +171,62 @@ class operator_groups {
   }
 
   /// Where small rows are much together, such as those of a cache that grows from call to call, the
-  /// field that they differ in most makes no row any more, until little is left in small rows.
+  /// field that they differ in most makes no row any more, until little is left in small rows. A
+  /// row that becomes large by it is done; another field is folded in the others only. So products
+  /// by a growing cache and of it stay two rows, one with a range of N and one of K.
   [[gnu::cold]] void fold_fields() {
     for (operator_group& g : groups) {
+      if (!is_in_small_rows(g)) continue;
+      operator_group done;
+      std::vector<bool> left(p_.nodes.size());
+      for (std::size_t i = 0; i < left.size(); ++i)
+        left[i] = p_.nodes[i].kind == scope_kind::op && p_.nodes[i].name == g.sum.name &&
+                  is_kept(p_.nodes[i]);
       std::vector<std::string> fields;
       while (is_in_small_rows(g)) {
         std::string field = most_varied_field(p_, g.rows, fields);
         if (field.empty()) break;
+        const std::size_t rows = g.rows.size();
         fields.push_back(std::move(field));
-        regroup(g, plan_.by.folding(fields));
+        regroup(g, plan_.by.folding(fields), left);
+        if (move_large_rows(g, done, rows, left)) fields.clear();
       }
+      move_rows(done, g);
+      put_in_order(g);
     }
     choose_threshold();
+  }
+  /// Moves the rows that folding made large into `done`, their nodes out of `left`: those that have
+  /// a good share of the rows that there were. False: there is none.
+  bool move_large_rows(operator_group& g, operator_group& done, std::size_t rows,
+                       std::vector<bool>& left) const {
+    operator_group others;
+    const std::size_t before = done.rows.size();
+    for (std::size_t i = 0; i < g.rows.size(); ++i) {
+      const bool is_large = weight_of(g.rows[i]) >= folded_below && g.rows[i].variants > 1 &&
+                            g.rows[i].variants >= rows / most_large_rows;
+      if (is_large)
+        for (const std::uint32_t node : g.sets[i]) left[node] = false;
+      operator_group& to = is_large ? done : others;
+      to.rows.push_back(std::move(g.rows[i]));
+      to.sets.push_back(std::move(g.sets[i]));
+    }
+    g.rows = std::move(others.rows);
+    g.sets = std::move(others.sets);
+    return done.rows.size() > before;
+  }
+  static void move_rows(operator_group& from, operator_group& to) {
+    std::move(from.rows.begin(), from.rows.end(), std::back_inserter(to.rows));
+    std::move(from.sets.begin(), from.sets.end(), std::back_inserter(to.sets));
+  }
+  void put_in_order(operator_group& g) const {
+    operator_group sorted;
+    for (const std::uint32_t i : order_of(g.rows)) {
+      sorted.rows.push_back(std::move(g.rows[i]));
+      sorted.sets.push_back(std::move(g.sets[i]));
+    }
+    g.rows = std::move(sorted.rows);
+    g.sets = std::move(sorted.sets);
   }
   bool is_in_small_rows(const operator_group& g) const {
     if (small_rows(g, folded_below) < 2) return false;
@@ -182,13 +235,12 @@ class operator_groups {
       if (weight_of(row) < folded_below) weight += weight_of(row);
     return weight > most_folded;
   }
-  void regroup(operator_group& g, const grouping& by) {
-    g.rows = in_order(operator_table(
-        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); },
-        plan_.projected_on()));
+  /// Makes rows of these nodes.
+  void regroup(operator_group& g, const grouping& by, const std::vector<bool>& nodes) const {
     std::vector<operator_group> one(1);
-    one[0].rows = std::move(g.rows);
-    list_sets(one, by);
+    one[0].rows = operator_table(
+        p_, by, [&](const scope_node& n) { return nodes[index_of(n)]; }, plan_.projected_on());
+    list_sets(one, by, nodes);
     g.rows = std::move(one[0].rows);
     g.sets = std::move(one[0].sets);
   }
