@@ -6,6 +6,7 @@
 // parts were, and what waiting cost. Included by table.hpp.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/grid.hpp>
@@ -14,6 +15,7 @@
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/text_plan.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -37,8 +39,18 @@ namespace detail {
            line_style::notice);
 }
 
-/// A line for each operator of the table above it of which threads shared calls; nothing where
-/// there is none, or where the user has chosen the columns. Columns of their own would take the
+/// All calls of the operators of which threads shared some, as one row.
+[[gnu::cold]] inline operator_row total_of_shared(const profile& p, const operator_groups& chosen) {
+  std::vector<std::string> names;
+  for (const operator_group& g : chosen.groups)
+    if (g.sum.threads.known()) names.push_back(g.sum.name);
+  return operator_total(p, [&](const scope_node& n) {
+    return chosen.is_kept(n) && std::find(names.begin(), names.end(), n.name) != names.end();
+  });
+}
+
+/// A line for each operator of the table above it of which threads shared calls, and one for all of
+/// them; nothing where there is none, or where the user has chosen the columns. Columns of their own would take the
 /// place of the parameters, and most operators would have nothing in them.
 [[gnu::cold]] inline void print_shared_calls(page& out, const profile& p, const text_plan& plan,
                                              const operator_groups& chosen) {
@@ -56,6 +68,14 @@ namespace detail {
   }
   if (table.rows.empty()) return;
   if (!plan.columns.empty()) return print_overlap(out, chosen);
+  if (table.rows.size() > 1) {
+    const operator_row all = total_of_shared(p, chosen);
+    auto& row = table.rows.emplace_back();
+    for (const column* c : shown)
+      row.push_back(c == shown[0] ? "all of them" : cell(*c, all, p, out));
+    table.looks.resize(table.rows.size());
+    table.looks.back().rule_before = true;
+  }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i]->as == look::ratio) table.align_points(i);
     if (shown[i]->as == look::time) table.align_units(i);
