@@ -88,7 +88,8 @@ inline constexpr kernel_column kernel_columns[] = {
      "innermost region around the launch, in the operator or around it, or how many different "
      "ones; a row each with by=parameters+region"},
     {"pass", 9, true, 0, &pass_cell,
-     "value of the field `pass` of the innermost operator that has one"},
+     "pass of the innermost operator that has one; where that is none that kprof knows, the value "
+     "of its field `pass`"},
     {"kernel", 2, true, 32, nullptr,
      "name of the kernel, without namespaces, parameters and the template arguments that all "
      "kernels of this name have; whole with full_names"},
