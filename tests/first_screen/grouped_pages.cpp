@@ -61,7 +61,8 @@ TEST_CASE("first_screen.pages_by_every_two_keys_show_all_calls_and_times") {
   REQUIRE(kprof_test::use_utf8_locale());
   for (const char* const name : kprof_test::recorded_names) {
     const kprof::profile run = recorded(name);
-    const std::string whole = calls_time_and_share_of(page_of(run, kprof_test::plain_at_width(100)));
+    const std::string whole =
+        calls_time_and_share_of(page_of(run, kprof_test::plain_at_width(100)));
     REQUIRE(whole.find_first_of("0123456789") == 0);
     const std::vector<std::string> keys{"op",     "parameters", "pass",   "dtype",
                                         "region", "layer",      "thread", "call_site"};
