@@ -7,6 +7,7 @@
 // its ends. Pure, n log n.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/timeline/device_steps.hpp>
 #include <kprof/model/timeline/event_waits.hpp>
 #include <kprof/model/timeline/intervals.hpp>
 #include <kprof/model/timeline/run_times.hpp>
@@ -263,12 +264,16 @@ class path_walk {
   return out;
 }
 
+/// The thread on which the path of a run ends: whose steps take most time; without steps, the first.
+[[gnu::cold]] inline std::uint32_t path_thread_of(const profile& p) {
+  return p.steps.empty() ? 0 : stepping_thread_of(p);
+}
+
 /// The path of the whole run: from the session's start to the end of the host or of the last item.
 [[gnu::cold]] inline critical_path critical_path_of(const profile& p, const run_times& times) {
   interval window = times.host;
   for (const timed_item& i : times.items) window.end = std::max(window.end, i.span.end);
-  return critical_path_of(p, times, window, times.host.end,
-                          p.steps.empty() ? 0 : p.steps.front().thread);
+  return critical_path_of(p, times, window, times.host.end, path_thread_of(p));
 }
 
 KPROF_DETAIL_END

@@ -27,19 +27,53 @@ struct device_step {
   bool counts = true;       ///< false: skipped, or to warm up
 };
 
+/// The steps of one thread.
 struct device_steps {
-  std::vector<device_step> steps;  ///< in order; their spans are disjoint
-  std::uint64_t cut = 0;           ///< at the end, whose device work is not all there
-  std::uint64_t nested = 0;        ///< marks left out: they begin before the one before has ended
-  std::uint64_t odd = 0;           ///< marks left out: they end before they begin
+  std::vector<device_step> steps;             ///< in order; their spans are disjoint
+  std::uint32_t thread = thread_steps::none;  ///< whose steps they are, in profile::threads
+  std::uint64_t cut = 0;                      ///< at the end, whose device work is not all there
+  std::uint64_t nested = 0;     ///< marks left out: they begin before the one before has ended
+  std::uint64_t odd = 0;        ///< marks left out: they end before they begin
+  std::uint64_t elsewhere = 0;  ///< marks left out: another thread has made them
 };
+
+/// The thread whose steps take most time, as step_table() orders them; thread_steps::none where the
+/// profile has no marks. A profile that has marks but no sums is ordered by its marks.
+[[gnu::cold]] inline std::uint32_t stepping_thread_of(const profile& p) {
+  struct sum {
+    std::uint32_t thread = thread_steps::none;
+    bool ended = false;  // the recorder's sum, of steps that ended
+    double ns = 0;
+  };
+  std::vector<step_mark> marks = p.steps;
+  detail::sort_plain(marks,
+                     [](const step_mark& a, const step_mark& b) { return a.thread < b.thread; });
+  sum most;
+  for (std::size_t i = 0; i < marks.size();) {
+    sum here{marks[i].thread, false, 0};
+    for (; i < marks.size() && marks[i].thread == here.thread; ++i)
+      here.ns += static_cast<double>(
+          interval{detail::bounded_time(marks[i].begin), detail::bounded_time(marks[i].end)}
+              .length());
+    for (const thread_steps& t : p.stepping.threads)
+      if (t.thread == here.thread && t.count != 0) here = {t.thread, true, t.total_ns};
+    const bool is_more = here.ended == most.ended ? here.ns > most.ns : here.ended;
+    if (most.thread == thread_steps::none || is_more) most = here;
+  }
+  return most.thread;
+}
 
 namespace detail {
 
-/// The marked steps that follow one another.
-[[gnu::cold]] inline device_steps marked_steps(const profile& p) {
+/// The marked steps of a thread that follow one another.
+[[gnu::cold]] inline device_steps marked_steps(const profile& p, std::uint32_t thread) {
   device_steps out;
-  std::vector<step_mark> marks = p.steps;
+  out.thread = thread;
+  std::vector<step_mark> marks;
+  for (const step_mark& m : p.steps) {
+    if (m.thread == thread) marks.push_back(m);
+    else ++out.elsewhere;
+  }
   sort_plain(marks, [](const step_mark& a, const step_mark& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
     return a.end > b.end;
@@ -62,18 +96,25 @@ namespace detail {
 /// What the steps launched.
 struct launched_work {
   std::vector<std::uint32_t> step;  // of each item; none: it was launched in none
+  std::vector<char> elsewhere;      // of each item: a thread with steps of its own launched it
   std::vector<std::int64_t> first;  // of each step: the earliest start
   std::vector<std::int64_t> last;   // and the latest end
 };
 
-[[gnu::cold]] inline launched_work work_of_steps(const run_times& times, device_steps& of) {
+/// What another thread that has steps launched belongs to its own steps.
+[[gnu::cold]] inline launched_work work_of_steps(const profile& p, const run_times& times,
+                                                 device_steps& of) {
   constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
   launched_work out;
   out.first.resize(of.steps.size(), no_time);
   out.last.resize(of.steps.size(), -no_time);
+  std::vector<char> steps_elsewhere(p.threads.size());
+  for (const step_mark& m : p.steps)
+    if (m.thread < steps_elsewhere.size() && m.thread != of.thread) steps_elsewhere[m.thread] = 1;
   for (const timed_item& i : times.items) {
     out.step.push_back(timed_item::none);
-    if (!i.launched) continue;
+    out.elsewhere.push_back(i.thread < steps_elsewhere.size() ? steps_elsewhere[i.thread] : 0);
+    if (!i.launched || out.elsewhere.back() != 0) continue;
     const auto after =
         std::partition_point(of.steps.begin(), of.steps.end(),
                              [&](const device_step& s) { return s.host.begin <= i.call.begin; });
@@ -89,11 +130,13 @@ struct launched_work {
 
 }  // namespace detail
 
-/// The steps with their work on all devices. Where none launched any, they are as marked.
-[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {
-  device_steps out = detail::marked_steps(p);
+/// The steps of `thread` with their work on all devices. Where none launched any, they are as
+/// marked.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times,
+                                           std::uint32_t thread) {
+  device_steps out = detail::marked_steps(p, thread);
   std::vector<device_step>& steps = out.steps;
-  const detail::launched_work work = detail::work_of_steps(times, out);
+  const detail::launched_work work = detail::work_of_steps(p, times, out);
   std::size_t last = steps.size();
   while (last > 0 && steps[last - 1].items == 0) --last;
   if (last == 0) return out;
@@ -101,7 +144,8 @@ struct launched_work {
   std::int64_t previous = steps[0].host.begin;
   if (steps[0].items > 0)
     for (std::size_t i = 0; i < times.items.size(); ++i)
-      if (work.step[i] == timed_item::none && times.items[i].span.end < work.first[0])
+      if (work.step[i] == timed_item::none && work.elsewhere[i] == 0 &&
+          times.items[i].span.end < work.first[0])
         previous = std::max(previous, times.items[i].span.end);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     interval& span = steps[i].span;
@@ -117,6 +161,11 @@ struct launched_work {
   out.cut = steps.size() - last;
   steps.resize(last);
   return out;
+}
+
+/// Of the thread whose steps take most time.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {
+  return steps_of(p, times, stepping_thread_of(p));
 }
 
 KPROF_DETAIL_END

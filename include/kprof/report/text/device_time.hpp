@@ -109,10 +109,9 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
 
 [[gnu::cold]] inline void print_path(page& out, const profile& p, const run_times& times,
                                      interval window) {
-  const critical_path path = window.length() == 0
-                                 ? critical_path_of(p, times)
-                                 : critical_path_of(p, times, window, window.end,
-                                                    p.steps.empty() ? 0 : p.steps.front().thread);
+  const critical_path path =
+      window.length() == 0 ? critical_path_of(p, times)
+                           : critical_path_of(p, times, window, window.end, path_thread_of(p));
   if (path.window.length() == 0) return;
   const told_time kinds[] = {{"computing", path.of(path_kind::compute)},
                              {"communicating", path.of(path_kind::communication)},
