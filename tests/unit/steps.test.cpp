@@ -176,6 +176,63 @@ TEST_CASE("steps.a_schedule_records_its_active_steps_and_hands_over_each_cycle")
   kprof::on_profile(nullptr);
 }
 
+TEST_CASE("steps.a_function_that_takes_profiles_may_start_anew_or_change_the_schedule") {
+  struct plan {
+    bool starts = false;  // else it sets the schedule
+    std::vector<std::vector<std::uint64_t>> steps;
+  };
+  const auto act = [](const kprof::profile& run, void* into) {
+    plan& p = *static_cast<plan*>(into);
+    p.steps.push_back(indices(run));
+    if (p.steps.size() != 1) return;
+    kprof::settings other;
+    other.schedule = {.wait = 2, .active = 2, .repeat = 1};
+    if (p.starts) CHECK(kprof::start(other));
+    else CHECK(kprof::set_schedule(other.schedule));
+  };
+  for (const bool starts : {true, false}) {
+    plan seen{starts, {}};
+    kprof::on_profile(act, &seen);
+    kprof::settings wanted;
+    wanted.schedule = {.skip = 1, .active = 1};
+    REQUIRE(kprof::start(wanted));
+    run_steps(2);  // 0 is not recorded, 1 is; the new schedule's step 0 begins
+    INFO("start " << starts);
+    CHECK(seen.steps == std::vector<std::vector<std::uint64_t>>{{1}});
+    CHECK_FALSE(kprof::snapshot().recording);  // it waits for two steps
+    run_steps(1);
+    CHECK_FALSE(kprof::snapshot().recording);
+    run_steps(1);
+    CHECK(kprof::snapshot().recording);
+    run_steps(2);
+    CHECK_FALSE(kprof::snapshot().recording);
+    CHECK(seen.steps == std::vector<std::vector<std::uint64_t>>{{1}, {2, 3}});
+    kprof::on_profile(nullptr);
+    REQUIRE(kprof::start());
+  }
+}
+
+TEST_CASE("steps.a_function_that_takes_profiles_may_start_without_a_schedule_or_stop") {
+  static bool starts = false;
+  for (const bool start : {true, false}) {
+    starts = start;
+    kprof::on_profile([](const kprof::profile&, void*) {
+      if (starts) CHECK(kprof::start());
+      else kprof::stop();
+    });
+    kprof::settings wanted;
+    wanted.schedule = {.active = 1};
+    REQUIRE(kprof::start(wanted));
+    run_steps(1);
+    CHECK(kprof::snapshot().recording == start);
+    run_steps(3);
+    CHECK(kprof::snapshot().recording == start);
+    if (start) CHECK(kprof::snapshot().complete.recorded == 3);
+    kprof::on_profile(nullptr);
+    REQUIRE(kprof::start());
+  }
+}
+
 TEST_CASE("steps.stop_ends_a_cycle_and_the_program_can_set_a_schedule_while_it_records") {
   static int profiles = 0;
   static std::uint64_t recorded = 0;

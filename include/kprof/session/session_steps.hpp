@@ -86,6 +86,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   std::mutex mutex_;  // guards all below
   effective_settings wanted_{};
   bool from_environment_ = true;
+  std::uint64_t plans_ = 0;       // schedules begun; the program may begin one without the lock
   std::uint64_t step_ = 0;        // that runs
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended

@@ -29,6 +29,7 @@ inline void session_steps::plan(const effective_settings& wanted, bool from_envi
         "left out");
     wanted_.value.schedule = {};
   }
+  ++plans_;
   step_ = cycles_ = 0;
   driver_ = nullptr;
   cycle_ = {};
@@ -92,7 +93,8 @@ inline status session_steps::set_schedule(const step_schedule& wanted) {
     const session_lock session(session_->mutex_);
     const session_phases& phases = session_->phases_;
     if (phases.is(session_phase::off)) return {};
-    if (phases.is(session_phase::idle) || phases.is(session_phase::stopped))
+    // While the program looks at the profile of a cycle, a schedule is on and the session stopped.
+    if (phases.is(session_phase::idle) || (phases.is(session_phase::stopped) && !scheduled_))
       return {"nothing is recorded; give the schedule to kprof::start() as settings::schedule"};
     next = combine(session_->settings_, session_->environment());
     if (!session_->environment().schedule.is_on()) next.value.schedule = wanted;
@@ -142,10 +144,12 @@ inline void session_steps::advance(steps_lock& lock) {
   const auto number = static_cast<std::uint32_t>(step_);
   if (goes_on) return note_mark(number);
   if (before == step_action::record_last) {
+    const std::uint64_t plan = plans_;
     note_mark(no_step);
     session_->stop();
     finish_cycle(lock);
-    if (!scheduled_) return;  // the program has stopped it meanwhile
+    // The program has stopped meanwhile, or begun with step 0 of another schedule.
+    if (!scheduled_ || plans_ != plan) return;
   }
   if (now == step_action::nothing) return rest();
   begin_cycle();
