@@ -44,6 +44,7 @@ class random_timeline : public timeline_builder {
     const std::uint32_t calls = below(7);
     for (std::uint32_t i = 0; i < calls; ++i) add_call();
     if (one_of(4)) add_event_wait();
+    if (one_of(3)) add_replay();
     while (one_of(2)) {
       const std::int64_t recorded = below(60), waited = recorded + below(10);
       event_at(below(3), 7 + below(3), recorded, 7 + below(3), waited);
@@ -111,6 +112,17 @@ class random_timeline : public timeline_builder {
     event_at(event, 7, t + 3, other, t + 4);
     const std::int64_t start = end + below(3);
     kernel_at({t + 6, t + 7, start, start + 10}, {.stream = other});
+  }
+
+  /// Nodes of a graph on two streams, launched by one call; some may seem to start before it.
+  void add_replay() {
+    const std::int64_t called = 10 + below(40), returned = called + below(6);
+    const std::uint32_t thread = below(2), nodes = 2 + below(4);
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+      const std::int64_t start = called - 3 + below(30);
+      kernel_at({called, returned, start, start + 1 + below(6)},
+                {.stream = 7 + below(2), .thread = thread, .graph = true});
+    }
   }
 
   void add_call() {
@@ -225,6 +237,31 @@ class timeline_oracle {
     return false;
   }
 
+  /// Calls under way of which nothing has started on the stream: of the items that one thread's
+  /// call at one moment replayed none may have, and a kernel launched alone counts by itself.
+  std::uint64_t queued_at(std::int64_t t, std::uint32_t device, std::uint32_t stream) const {
+    std::uint64_t queued = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const auto is_of_call = [&](const item& other) {
+        return other.launched && other.work->device == device && other.from->stream == stream &&
+               (&other == &items_[i] || (other.from->graph && items_[i].from->graph &&
+                                         thread_of(other) == thread_of(items_[i]) &&
+                                         other.from->call_begin == items_[i].from->call_begin));
+      };
+      if (!is_of_call(items_[i])) continue;
+      // Each call is looked at once, by its first item here.
+      bool first = true, begun = false, started = false;
+      for (std::size_t k = 0; k < items_.size(); ++k) {
+        if (!is_of_call(items_[k])) continue;
+        first = first && k >= i;
+        begun = begun || items_[k].call_begin <= t;
+        started = started || items_[k].start <= t;
+      }
+      queued += first && begun && !started ? 1 : 0;
+    }
+    return queued;
+  }
+
   /// The ends of the items that this one had to wait for by an event.
   std::vector<std::int64_t> awaited_ends(const item& waiting) const {
     std::vector<std::int64_t> ends;
@@ -253,6 +290,9 @@ class timeline_oracle {
   }
 
  private:
+  std::uint32_t thread_of(const item& i) const {
+    return i.from->thread < p_.threads.size() ? i.from->thread : kprof::device_item::none;
+  }
   bool launches_below(std::uint32_t op) const {
     for (const kprof::device_work& w : p_.device.work)
       for (std::uint32_t n = w.scope; n != kprof::scope_node::none; n = p_.nodes[n].parent)

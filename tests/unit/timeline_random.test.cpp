@@ -192,11 +192,7 @@ TEST_CASE("timeline_random.every_nanosecond_of_activity_and_queues") {
       copies += copy ? 1 : 0;
     }
     for (std::int64_t t = -last_ns; t < 2 * last_ns; ++t) {
-      std::uint64_t here = 0;
-      for (const auto& i : oracle.items())
-        if (i.work->device == device && i.from->stream == stream && i.launched &&
-            i.call_begin <= t && t < i.start)
-          ++here;
+      const std::uint64_t here = oracle.queued_at(t, device, stream);
       queued += static_cast<double>(here);
       longest = std::max(longest, here);
     }

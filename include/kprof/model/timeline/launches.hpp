@@ -20,27 +20,57 @@ KPROF_DETAIL_BEGIN
 /// So many launches a stream holds; the next one blocks the host.
 inline constexpr std::uint64_t full_queue = 1024;
 
-/// Items of a stream that were launched and have not started.
+/// Launches of a stream of which nothing has started there. A launch is queued from the begin of
+/// its call to the start of its first item: a replay of a graph is one call, however many of its
+/// nodes run on the stream.
 struct queue_length {
-  interval window;  ///< from the first launch to the last start
+  interval window;  ///< from the first launch to the last start of a launch's first item
   std::uint64_t longest = 0;
   double mean = 0;            ///< over the window; 0 where that is empty
   std::int64_t full = 0;      ///< time with `full_queue` or more
   std::uint64_t unknown = 0;  ///< items left out, whose launch is not known
 };
 
+namespace detail {
+
+/// From the begins of the launches of `items` to the starts of their first items.
+[[gnu::cold]] inline std::vector<interval> queued_launches(const run_times& times,
+                                                           std::vector<std::uint32_t> items) {
+  std::vector<interval> out;
+  sort_numbers(items, [&](std::uint32_t a, std::uint32_t b) {
+    const timed_item &x = times.items[a], &y = times.items[b];
+    if (x.graph != y.graph) return y.graph;
+    if (x.thread != y.thread) return x.thread < y.thread;
+    return x.called < y.called;
+  });
+  const timed_item* before = nullptr;
+  for (const std::uint32_t i : items) {
+    const timed_item& item = times.items[i];
+    if (!item.launched) continue;
+    const bool is_same_replay = before != nullptr && item.graph && before->graph &&
+                                before->thread == item.thread && before->called == item.called;
+    before = &item;
+    if (!is_same_replay) {
+      out.push_back({item.call.begin, item.span.begin});
+      continue;
+    }
+    out.back().begin = std::min(out.back().begin, item.call.begin);
+    out.back().end = std::min(out.back().end, item.span.begin);
+  }
+  return out;
+}
+
+}  // namespace detail
+
 [[gnu::cold]] inline queue_length queue_length_of(const run_times& times, std::uint32_t device,
                                                   std::uint32_t stream) {
   queue_length out;
+  const std::vector<std::uint32_t> items = detail::items_of(times, device, stream);
+  for (const std::uint32_t i : items) out.unknown += times.items[i].launched ? 0U : 1U;
   std::vector<std::int64_t> launches, starts;
-  for (const std::uint32_t i : detail::items_of(times, device, stream)) {
-    const timed_item& item = times.items[i];
-    if (!item.launched) {
-      ++out.unknown;
-      continue;
-    }
-    launches.push_back(item.call.begin);
-    starts.push_back(item.span.begin);
+  for (const interval& queued : detail::queued_launches(times, items)) {
+    launches.push_back(queued.begin);
+    starts.push_back(queued.end);
   }
   if (launches.empty()) return out;
   const auto in_order = [](std::int64_t a, std::int64_t b) { return a < b; };

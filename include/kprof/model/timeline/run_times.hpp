@@ -26,6 +26,7 @@ struct timed_item {
 
   interval span;
   interval call;  ///< that launched it; it began no later than the item. Only where `launched`.
+  std::int64_t called = 0;  ///< when that call began as recorded: the same for all that it launched
   std::uint32_t device = 0;
   std::uint32_t stream = 0;
   std::uint32_t thread = none;  ///< that launched it
@@ -143,6 +144,7 @@ inline std::int64_t whole_ns(double ns) noexcept {
       ++out.unlaunched;
       continue;
     }
+    made.called = bounded_time(i.call_begin);
     // Launch and start are read from two clocks: an item may seem to start before its launch.
     made.call.begin = std::min(bounded_time(i.call_begin), made.span.begin);
     made.call.end = std::max(made.call.begin, bounded_time(i.call_end));
