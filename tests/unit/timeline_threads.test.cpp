@@ -88,3 +88,51 @@ TEST_CASE("timeline.the_path_ends_on_the_thread_whose_steps_take_most") {
   CHECK(path.parts.back().kind == path_kind::host);
   CHECK(path.parts.back().thread == 1);
 }
+
+TEST_CASE("timeline.a_replay_of_a_graph_is_one_launch_in_the_queue") {
+  timeline_builder b;
+  b.thread("main", 1);
+  for (std::int64_t node = 0; node < 1100; ++node)
+    b.kernel_at({0, 10, 2000 + 5 * node, 2004 + 5 * node}, {.graph = true});
+  b.kernel_at({100, 105, 9000, 9010});
+  b.kernel_at({8000, 8010, 9010, 9020}, {.graph = true});
+  const kprof::queue_length queue = kprof::queue_length_of(times_of(b.p), 0, 7);
+  CHECK(queue.longest == 2);  // the replay and the kernel behind it; then the kernel and a replay
+  CHECK(queue.full == 0);
+  CHECK(queue.window == interval{0, 9010});
+  // The replay waits 2000, the kernel 8900, the second replay 1010.
+  CHECK(queue.mean == Approx((2000.0 + 8900 + 1010) / 9010));
+}
+
+TEST_CASE("timeline.a_replay_whose_first_node_seems_to_start_before_its_launch_is_one") {
+  timeline_builder b;
+  b.thread("main", 1);
+  b.kernel_at({100, 110, 98, 99}, {.graph = true});  // the clocks differ
+  b.kernel_at({100, 110, 120, 130}, {.graph = true});
+  b.kernel_at({100, 110, 140, 150}, {.graph = true});
+  const kprof::queue_length queue = kprof::queue_length_of(times_of(b.p), 0, 7);
+  CHECK(queue.longest == 0);
+  CHECK(queue.window == interval{98, 98});
+  CHECK(queue.mean == 0);
+}
+
+TEST_CASE("critical_path.a_wait_is_for_the_item_that_the_event_stood_for_when_it_began") {
+  timeline_builder b;
+  b.thread("main", 1);
+  b.thread("other", 2);
+  b.p.wall_ns = 300;
+  b.kernel_at({10, 15, 20, 200}, {.thread = 0});
+  b.kernel_at({120, 125, 130, 240}, {.stream = 20, .thread = 1}, "other");
+  b.call_at(kprof::call_kind::event_record, 50, 51, 7).event = 5;
+  kprof::host_call& wait = b.call_at(kprof::call_kind::synchronize, 100, 250, 0);
+  wait.waits_for = kprof::awaited::event;
+  wait.event = 5;
+  kprof::host_call& again = b.call_at(kprof::call_kind::event_record, 150, 151, 20);
+  again.event = 5;
+  again.thread = 1;
+  const kprof::critical_path path = kprof::critical_path_of(b.p, times_of(b.p), {0, 300}, 300, 0);
+  CHECK(path.of(path_kind::sync_return) == 50);  // from the end of the first stream's kernel
+  CHECK(path.of(path_kind::compute) == 180);
+  CHECK(path.of(path_kind::launch) == 10);
+  CHECK(path.of(path_kind::host) == 60);
+}

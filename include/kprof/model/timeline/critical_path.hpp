@@ -132,7 +132,8 @@ class path_walk {
   /// The item that the call waited for, which ended while it did; or none.
   [[gnu::cold]] std::uint32_t awaited_by(const timed_call& c) const {
     std::uint32_t item = none;
-    if (c.waits_for == awaited::event) item = order_.item_of_event(c.event, c.span.end);
+    // Another thread may record the event anew meanwhile; the call waits for what it stood for.
+    if (c.waits_for == awaited::event) item = order_.item_of_event(c.event, c.span.begin);
     else item = last_end_on(c.device, c.stream, c.waits_for == awaited::device, c.span.end);
     if (item == none) return none;
     const std::int64_t end = times_.items[item].span.end;
