@@ -21,9 +21,6 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL step_shares {
  public:
-  /// Numbers of steps and nodes that are looked at together, so that their table stays small.
-  static constexpr std::size_t most_cells = std::size_t{1} << 16U;
-
   explicit step_shares(const timebase& time) : time_(time) {}
 
   /// Once for each thread, before the others here: whose steps take most time?
@@ -37,7 +34,7 @@ class KPROF_DETAIL_LOCAL step_shares {
   void choose(std::uint64_t recycled) {
     std::size_t first = 0;
     while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    const std::size_t most = most_cells / std::max<std::size_t>(1, nodes_);
+    const std::size_t most = most_shared_steps(nodes_);
     if (windows_.size() - first > most) first = windows_.size() - most;
     windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(first));
   }

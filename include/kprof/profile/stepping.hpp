@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/histogram.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,6 +42,14 @@ struct step_share {
   double total_ns = 0;
   double self_ns = 0;  ///< total less the time in child scopes
 };
+
+/// The shares of steps come from a table with a cell for each node and step: so many it has.
+inline constexpr std::size_t most_step_cells = std::size_t{1} << 16U;
+
+/// Of how many steps, the latest, a profile with so many nodes can have shares.
+constexpr std::size_t most_shared_steps(std::size_t nodes) noexcept {
+  return most_step_cells / (nodes == 0 ? 1 : nodes);
+}
 
 /// The program's steps.
 struct stepping {

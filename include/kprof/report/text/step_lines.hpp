@@ -111,6 +111,20 @@ inline constexpr std::size_t most_step_threads = 3;
   out.paragraph("  ", text, 4);
 }
 
+/// Why there are so few whole steps: the table of steps is small, or the timeline is short.
+[[gnu::cold]] inline std::string size_of_step_table(const profile& p) {
+  return "the call tree has " + format_count(p.nodes.size()) +
+         " places, and a table of steps has " + format_count(most_step_cells) + " cells";
+}
+[[gnu::cold]] inline std::string why_no_step_details(const profile& p) {
+  if (most_shared_steps(p.nodes.size()) >= 2)
+    return "the timeline has not two whole steps; with more `memory` it is longer";
+  return "the call tree has " + format_count(p.nodes.size()) +
+         " places, which is too many to look at two steps: a table of steps has " +
+         format_count(most_step_cells) +
+         " cells. Fewer different parameters or names of regions help";
+}
+
 /// What needs the scopes of single steps.
 [[gnu::cold]] inline void print_step_details(page& out, const profile& p, const step_row& r) {
   std::uint64_t nested = 0;
@@ -122,19 +136,20 @@ inline constexpr std::size_t most_step_threads = 3;
         4, line_style::notice);
   const step_details d = details_of_steps(p, r.thread);
   if (d.steps < 2) {
-    out.paragraph("  ",
-                  "work of a step and what slow steps did: n/a, the timeline has not two whole "
-                  "steps; with more `memory` it is longer",
+    out.paragraph("  ", "work of a step and what slow steps did: n/a, " + why_no_step_details(p),
                   4);
     return;
   }
   print_step_work(out, d);
   print_step_excess(out, d);
-  if (d.steps < r.count)
-    out.paragraph("  ",
-                  "work and slow steps are of the " + format_count(d.steps) +
-                      " steps that the timeline has whole",
-                  4);
+  if (d.steps >= r.count) return;
+  const bool is_table_full = d.steps >= most_shared_steps(p.nodes.size());
+  out.paragraph("  ",
+                "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +
+                    format_count(d.steps) +
+                    (is_table_full ? " steps: " + size_of_step_table(p)
+                                   : std::string{" steps that the timeline has whole"}),
+                4);
 }
 
 [[gnu::cold]] inline void print_steps(page& out, const profile& p) {
