@@ -3,12 +3,15 @@
 """Runs an example and compares its output with what its last comment shows.
 
     check_output.py [--accept] <source> <program> [arguments]
+    check_output.py --self-test <source>
 
 The expected output follows the line "// Output:" at the end of the source; a last line "..." stands
 for any rest. What differs from run to run is not compared: durations, rates and shares are masked,
 rows may come in any order, and columns that only appear where there is room, what the ceilings of
-the machine say, kprof's account of its own cost and the wrapping of lines are left out. --accept
-writes the output into the source.
+the machine say, kprof's account of its own cost and the wrapping of lines are left out. Of the
+timeline of the devices, shares are compared with a tolerance, and where there is one, advice that
+saves a quarter of the run must be given. --accept writes the output into the source; --self-test
+sees whether wrong timelines are found.
 """
 
 import difflib
@@ -138,8 +141,134 @@ def normalised(text):
     return [line for line in out if line and not VARIES.match(line)]
 
 
+def device_times(text):
+    """The shares in percent of "timeline of the devices": {"device 0": {"busy": 85.9, "idle": 14.1,
+    "computing": ...}, "critical": {"computing": 64.6, ...}}.
+    """
+    section = re.search(r"^timeline of the devices\n((?:.+\n)*)", text + "\n", re.MULTILINE)
+    out, device = {}, None
+    body = re.sub(r"\n {6,}(?=\S)", " ", section[1]) if section else ""
+    line = re.compile(r"^ +(device \d+|idle|critical) +[^:\n]*: (.*)$", re.MULTILINE)
+    for key, rest in line.findall(body):
+        rest = re.sub(r"\(.*?\)", "", rest)  # what is exposed is part of what stands before it
+        found = re.findall(r"([a-z][a-z ]*?) <?([\d.]+)%", rest)
+        shares = {what.strip(): float(share) for what, share in found}
+        if key == "idle":
+            device["idle"] = sum(shares.values())
+        else:
+            device = out[key] = shares
+    return out
+
+
+ON_DEVICE = ("computing", "communicating", "copying")
+
+
+def wrong_shares(is_path, want, got):
+    """What is wrong in a line. The load of the machine is not: it makes the host slower, so shares
+    of the device's own time are compared more strictly.
+    """
+    if is_path:
+        whole, tolerance = "all parts", 30
+        of = [sum(shares.get(kind, 0) for kind in ON_DEVICE) for shares in (want, got)]
+        sum_of_all = sum(got.values())
+    else:
+        whole, tolerance = "busy and idle", 12
+        of = [shares.get("busy", 0) for shares in (want, got)]
+        sum_of_all = got.get("busy", 0) + got.get("idle", 0)
+    compared = [("on the device", *of, 35), (whole, 100, sum_of_all, 1.5)]
+    for kind in ON_DEVICE if min(of) >= 5 else ():
+        shares = [100 * s.get(kind, 0) / device for s, device in zip((want, got), of)]
+        compared.append((f"{kind}, of the time on the device,", *shares, tolerance))
+    return [f"{what} {g:.1f}%, not about {w:.1f}%" for what, w, g, t in compared if abs(w - g) > t]
+
+
+def wrong_device_times(expected, printed):
+    want, got = device_times(expected), device_times(printed)
+    wrong = [f"no line '{name}'" for name in want if name not in got]
+    wrong += [f"a line '{name}' that ought not to be" for name in got if name not in want]
+    for name in want.keys() & got.keys():
+        found = wrong_shares(name == "critical", want[name], got[name])
+        wrong += [f"{name}: {what}" for what in found]
+    return wrong
+
+
+def large_advice(text):
+    """The rules of "Do first" that save a quarter of the run or more."""
+    section = re.search(r"^Do first\n((?:.+\n)*)", text + "\n", re.MULTILINE)
+    body = re.sub(r"\n {5}(?=\S)", " ", section[1]) if section else ""
+    found = re.findall(r"\[(\w+)\] +at most \S+ \S+ +<?([\d.]+)%", body)
+    return {rule: float(share) for rule, share in found if float(share) >= 25}
+
+
+def wrong_advice(expected, printed):
+    if not device_times(expected):
+        return []
+    section = re.search(r"^Do first\n(?:.+\n)*", printed + "\n", re.MULTILINE)
+    every = re.findall(r"\[(\w+)\]", section[0]) if section else []
+    return [f"no advice [{rule}]" for rule in large_advice(expected) if rule not in every]
+
+
+def expected_output(text):
+    """The program, the mark and the output that a source shows."""
+    program, mark, expected = text.partition("\n" + MARK + "\n")
+    return program, mark, re.sub(r"^// ?", "", expected, flags=re.MULTILINE)
+
+
+def scaled(line, factor, more):
+    """Its first share and the others, times the factor; `more` is added to the first."""
+    added = [more]
+    return re.sub(
+        r"([\d.]+)%",
+        lambda share: f"{float(share[1]) * factor + (added.pop() if added else 0):.1f}%",
+        line,
+    )
+
+
+def self_test(source):
+    with open(source, encoding="utf-8") as file:
+        right = expected_output(file.read())[2]
+    device = r"(?<=timeline of the devices\n)(?:.+\n)+"
+    timeline = re.search(device, right)
+    if not timeline or wrong_device_times(right, right) or wrong_advice(right, right):
+        sys.exit(f"{source}: no timeline of the devices, or what it shows is called wrong")
+    lines = timeline[0]
+    busy = re.compile("(device 0  .*busy.*)")  # the first line of the section
+
+    def nearly_idle(line):
+        return scaled(line[1], 0.14, 0)
+
+    broken = {
+        "no section": re.sub("timeline of the devices\n" + device, "", right),
+        "an empty one": right.replace(lines, ""),
+        "no critical path": right.replace(lines, lines[: lines.index("  critical")]),
+        "other work than busy": re.sub(r"busy [\d.]+%", "busy 60.0%", right),
+        "an idle device": re.sub(
+            "(  idle .*)", lambda line: scaled(line[1], 0, 88), busy.sub(nearly_idle, right)
+        ),
+        "a device that does not compute": re.sub(r"(device 0.*?) computing [\d.]+%,", r"\1", right),
+        "more communication": re.sub(r"communicating [\d.]+% \(", "communicating 60.0% (", right),
+        "a path on the host": re.sub(r"(critical.*?)computing [\d.]+%", r"\1computing 1.0%", right),
+        "a path that sums to less": re.sub(r"host [\d.]+%", "host 1.0%", right),
+        "a second device": right.replace(lines, lines + lines.replace("device 0", "device 1")),
+        "no advice": re.sub(r"^Do first\n(.+\n)*", "", right, flags=re.MULTILINE),
+    }
+    loaded = busy.sub(lambda line: scaled(line[1], 0.7, 0), right)
+    loaded = re.sub("(  idle .*)", lambda line: scaled(line[1], 0.7, 30), loaded)
+    failed = [
+        name
+        for name, text in broken.items()
+        if text == right or not wrong_device_times(right, text) + wrong_advice(right, text)
+    ]
+    if wrong_device_times(right, loaded):
+        failed.append("a loaded machine, which is not wrong")
+    if failed:
+        sys.exit("not told from the right timeline: " + "; ".join(failed))
+
+
 def main():
     arguments = sys.argv[1:]
+    if arguments[:1] == ["--self-test"] and len(arguments) == 2:
+        return self_test(arguments[1])
     accept = arguments[:1] == ["--accept"]
     if accept:
         arguments = arguments[1:]
@@ -148,8 +277,7 @@ def main():
     source, command = arguments[0], arguments[1:]
     with open(source, encoding="utf-8") as file:
         text = file.read()
-    program, mark, expected = text.partition("\n" + MARK + "\n")
-    expected = re.sub(r"^// ?", "", expected, flags=re.MULTILINE)
+    program, mark, expected = expected_output(text)
 
     env = {name: value for name, value in os.environ.items() if name != "KPROF"}
     done = subprocess.run(
@@ -180,6 +308,10 @@ def main():
     if not whole:
         want = want[: want.index("...")]
         got = got[: len(want)]
+    wrong = wrong_device_times(expected, output) + wrong_advice(expected, output) if whole else []
+    if wrong:
+        print(output)
+        sys.exit("\n".join([f"the timeline of the devices is not as in {source}:", *wrong]))
     if want != got:
         print(output)
         print("\n".join(difflib.unified_diff(want, got, "expected", "printed", lineterm="")))
