@@ -10,7 +10,7 @@ if [ ! -d "$build" ]; then
   exit 1
 fi
 # The first run rewrites the files; the second must agree with them.
-tests='^(unit\.text|first_screen)$'
+tests='^(unit\.text|unit\.text_timeline|first_screen)$'
 KPROF_ACCEPT=1 ctest --test-dir "$build" -R "$tests" --no-tests=error --output-on-failure
 ctest --test-dir "$build" -R "$tests" --output-on-failure
 git -C "$root" --no-pager diff --stat -- tests/golden || true

@@ -112,8 +112,8 @@ KPROF_DETAIL_SESSION void add_ceilings_for_report(profile& run) {
   tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
 }
 /// The run so far for a report of kprof's own.
-KPROF_DETAIL_LOCAL inline profile profile_for_report() {
-  profile run = take_snapshot(single_scopes::beside_devices);
+KPROF_DETAIL_LOCAL inline profile profile_for_report(bool with_scopes = false) {
+  profile run = take_snapshot(with_scopes ? single_scopes::all : single_scopes::beside_devices);
   if (run.state != out_of_memory) add_ceilings_for_report(run);
   return run;
 }
@@ -161,7 +161,7 @@ KPROF_DETAIL_LOCAL inline profile take_snapshot(single_scopes) {
   return out;
 }
 KPROF_DETAIL_SESSION void add_ceilings_for_report(profile&) {}
-KPROF_DETAIL_LOCAL inline profile profile_for_report() { return snapshot(); }
+KPROF_DETAIL_LOCAL inline profile profile_for_report(bool = false) { return snapshot(); }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
@@ -200,7 +200,7 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(detail::profile_for_report(), options);
+  return report(detail::profile_for_report(options.timeline), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = detail::profile_for_report();

@@ -13,7 +13,8 @@ namespace detail {
 
 enum class single_scopes : std::uint8_t {
   none,
-  /// Where the devices' timeline has items: a report says what the host did meanwhile.
+  /// Where the devices' timeline has items, since a report says what the host did meanwhile; and
+  /// where the session's settings ask for report(timeline).
   beside_devices,
   all,
 };

@@ -61,6 +61,8 @@ struct report_options {
   std::optional<bool> copies{};
   /// Show the calls of CUDA's libraries by function.
   bool api = false;
+  /// Show all that is known of steps, devices and threads over time.
+  bool timeline = false;
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;

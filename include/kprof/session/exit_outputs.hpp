@@ -36,6 +36,16 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
+/// Whether one of the reports has the option `timeline`, which shows single scopes.
+[[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
+  if (s.report.timeline) return true;
+  for (const output_request& request : s.outputs)
+    for (const option_setting& given : request.options)
+      if (request.output == report_output.name && given.name == "timeline" && given.value != "off")
+        return true;
+  return false;
+}
+
 /// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where
 /// KPROF asks for it, whatever the program has set meanwhile.
 inline exit_outputs outputs_at_exit(const settings& program, const settings& environment) {

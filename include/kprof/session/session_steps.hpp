@@ -78,6 +78,8 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
   bool is_running() const;
+  /// `wanted`, or all where a report of the settings shows them.
+  single_scopes scopes_in_profile(single_scopes wanted) const;
   void note_mark(std::uint32_t which) const noexcept;
 
   session_state* session_;

@@ -50,9 +50,9 @@ KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top)
                     KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(advice),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
                     KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
-                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(roofline), KPROF_DETAIL_AT(full_names),
-                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
-                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(timeline), KPROF_DETAIL_AT(roofline),
+                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
+                    KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),

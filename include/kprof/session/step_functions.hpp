@@ -56,6 +56,13 @@ inline bool session_steps::is_running() const {
   const session_lock session(session_->mutex_);
   return session_->phases_.is_running();
 }
+inline single_scopes session_steps::scopes_in_profile(single_scopes wanted) const {
+  if (wanted != single_scopes::beside_devices) return wanted;
+  const session_lock session(session_->mutex_);
+  return shows_timeline(session_->settings_) || shows_timeline(session_->environment())
+             ? single_scopes::all
+             : wanted;
+}
 inline void session_steps::note_mark(std::uint32_t which) const noexcept {
   if (counts_) append_step(which, recording_clock.load()());
 }
@@ -117,7 +124,7 @@ inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
   if (warms_up && cycles_ != 0) return cycle_;
-  profile run = session_->snapshot(wanted);
+  profile run = session_->snapshot(scopes_in_profile(wanted));
   if (warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
@@ -163,7 +170,7 @@ inline void session_steps::begin_cycle() {
 inline void session_steps::finish_cycle(steps_lock& lock) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
-  profile run = session_->snapshot(single_scopes::beside_devices);
+  profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
   session_->ceilings.add_to(run);
   cycle_ = std::move(run);
   if (use_ == nullptr) return;

@@ -107,11 +107,16 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
                  told_names(out, why.host_by, 3, no_scope));
 }
 
+/// Of the whole run, or of the stretch of which the timeline has all.
+[[gnu::cold]] inline critical_path path_in(const profile& p, const run_times& times,
+                                           interval window) {
+  if (window.length() == 0) return critical_path_of(p, times);
+  return critical_path_of(p, times, window, window.end, path_thread_of(p));
+}
+
 [[gnu::cold]] inline void print_path(page& out, const profile& p, const run_times& times,
                                      interval window) {
-  const critical_path path =
-      window.length() == 0 ? critical_path_of(p, times)
-                           : critical_path_of(p, times, window, window.end, path_thread_of(p));
+  const critical_path path = path_in(p, times, window);
   if (path.window.length() == 0) return;
   const told_time kinds[] = {{"computing", path.of(path_kind::compute)},
                              {"communicating", path.of(path_kind::communication)},

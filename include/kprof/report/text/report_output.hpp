@@ -146,6 +146,12 @@ inline constexpr option report_option_table[] = {
      .fallback = "off",
      .meaning = "show the calls of CUDA's libraries by function: how many, for how long, and where",
      .store = &store_member<&report_options::api>},
+    {.name = "timeline",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "show where steps go, what streams, queues and launches did, what threads did, and "
+                "what [the critical path](timeline.md#in-the-report) lets gain",
+     .store = &store_member<&report_options::timeline>},
     {.name = "roofline",
      .kind = option_kind::flag,
      .fallback = "off",

@@ -25,6 +25,7 @@
 #include <kprof/report/text/step_lines.hpp>
 #include <kprof/report/text/table.hpp>
 #include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/timeline_lines.hpp>
 #include <kprof/report/text/tree.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/within_memory.hpp>
@@ -105,6 +106,7 @@ inline bool has_scopes(const profile& p) noexcept {
   if (plan.kernels) print_kernels(page, p, plan);
   if (plan.copies) print_copies(page, p, plan);
   print_device_times(page, p, times);
+  if (options.timeline) print_timeline(page, p, plan, times);
   if (options.api) print_calls(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
