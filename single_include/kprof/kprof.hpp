@@ -4307,6 +4307,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/histogram.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -4340,6 +4341,14 @@ struct step_share {
   double total_ns = 0;
   double self_ns = 0;  ///< total less the time in child scopes
 };
+
+/// The shares of steps come from a table with a cell for each node and step: so many it has.
+inline constexpr std::size_t most_step_cells = std::size_t{1} << 16U;
+
+/// Of how many steps, the latest, a profile with so many nodes can have shares.
+constexpr std::size_t most_shared_steps(std::size_t nodes) noexcept {
+  return most_step_cells / (nodes == 0 ? 1 : nodes);
+}
 
 /// The program's steps.
 struct stepping {
@@ -5183,6 +5192,8 @@ struct report_options {
   std::optional<bool> copies{};
   /// Show the calls of CUDA's libraries by function.
   bool api = false;
+  /// Show all that is known of steps, devices and threads over time.
+  bool timeline = false;
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;
@@ -5496,7 +5507,8 @@ namespace detail {
 
 enum class single_scopes : std::uint8_t {
   none,
-  /// Where the devices' timeline has items: a report says what the host did meanwhile.
+  /// Where the devices' timeline has items, since a report says what the host did meanwhile; and
+  /// where the session's settings ask for report(timeline).
   beside_devices,
   all,
 };
@@ -5786,9 +5798,9 @@ KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top)
                     KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(advice),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
                     KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
-                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(roofline), KPROF_DETAIL_AT(full_names),
-                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
-                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(timeline), KPROF_DETAIL_AT(roofline),
+                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
+                    KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
@@ -6419,6 +6431,10 @@ namespace detail {
     return text +
            "no steps were recorded; write KPROF_STEP(); where one ends, or name the region that is "
            "a step: KPROF=step=REGION (a field of that name is field:step)";
+  if (most_shared_steps(p.nodes.size()) == 0)
+    return text +
+           "the call tree has too many places to look at a step; fewer different parameters or "
+           "names of regions help";
   return text +
          "the timeline holds no whole step; two must have ended, and with more `memory` the "
          "timeline is longer";
@@ -9930,7 +9946,8 @@ namespace detail {
 struct verdict_facts {
   double time_ns = 0;
   absence timed = absence::none;  // why that is not known
-  // The host's calls take less than ten empty scopes, or kernels less than 5 us.
+  // The host's calls take less than ten empty scopes, or kernels less than 5 us, or the device, idle
+  // for most of the run, works for less than a fifth of the host's time.
   bool is_short = false;
   bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
 };
@@ -10494,18 +10511,12 @@ KPROF_DETAIL_END
 // The table of kprof's rules of advice. Their order decides which of several speaks about a cause:
 // what names the reason comes before what only names the loss. Included by advise.hpp.
 
-// <kprof/model/advice/copies.hpp>
-#ifndef KPROF_MODEL_ADVICE_COPIES_HPP
-#define KPROF_MODEL_ADVICE_COPIES_HPP
+// <kprof/model/advice/clock.hpp>
+#ifndef KPROF_MODEL_ADVICE_CLOCK_HPP
+#define KPROF_MODEL_ADVICE_CLOCK_HPP
 
-// Rules of advice about copies and memsets. Included by catalogue.hpp. Pure.
-
-// <kprof/model/advice/facts.hpp>
-#ifndef KPROF_MODEL_ADVICE_FACTS_HPP
-#define KPROF_MODEL_ADVICE_FACTS_HPP
-
-// Makes what the rules of advice look at, and says where a row or a kernel is. Included by
-// advise.hpp. Pure; linear in the profile, sorting aside.
+// The rule of advice about a device whose clock falls during the run. Included by catalogue.hpp.
+// Pure.
 
 // <kprof/model/advice/rule.hpp>
 #ifndef KPROF_MODEL_ADVICE_RULE_HPP
@@ -10955,7 +10966,8 @@ struct kernel_row {
   std::string region;
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
   bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  /// Value of the field `pass` of the innermost operator that has one; empty: none.
+  /// Of the innermost operator that has one, by its name or, where kprof does not know it, the value
+  /// of its field `pass`; empty: none.
   std::string pass;
   bool several_passes = false;
   /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
@@ -11414,6 +11426,13 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Whether the device that worked most had nothing to do for most of the run.
+inline bool devices_wait(const profile& p) noexcept {
+  double busy_ns = 0;
+  for (const device_info& d : p.device.devices) busy_ns = std::max(busy_ns, d.busy_ns);
+  return busy_ns < 0.5 * (p.wall_ns - p.paused_ns);
+}
+
 /// What the device did for one row.
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
@@ -11444,12 +11463,13 @@ struct device_row_sum {
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s =
         ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.verdict = judge(roof.of(row.operators),
-                        {.time_ns = total.ns,
-                         .timed = timed,
-                         .is_short = total.ns<5000 * static_cast<double>(total.runs()),
-                                              .small_grids = total.small_grid_ns> 0.5 *
-                                     total.ns});
+    verdict_facts facts;
+    facts.time_ns = total.ns;
+    facts.timed = timed;
+    const double short_ns = 5000 * static_cast<double>(total.runs());
+    facts.is_short = total.ns < short_ns || (total.ns < 0.2 * row.total_ns && devices_wait(p));
+    facts.small_grids = total.small_grid_ns > 0.5 * total.ns;
+    row.verdict = judge(roof.of(row.operators), facts);
   }
 };
 
@@ -12524,10 +12544,12 @@ class branch_work {
   figure bytes_per_s(std::uint32_t row, double host_ns) const noexcept {
     return rate(rows_[row], rows_[row].bytes, host_ns);
   }
-  /// The least time that the work takes over the time that it took.
+  /// The least time that the work takes over the time that it took, where that is at most 1.
   figure roof(std::uint32_t row, double host_ns) const noexcept {
     const figure per_s = rate(rows_[row], rows_[row].ideal, host_ns);  // nanoseconds a second
-    return {per_s.value * 1e-9, per_s.why, rows_[row].ideal.at_most};
+    const double share = per_s.value * 1e-9;
+    if (per_s.known() && share > over_the_roof) return {0, absence::impossible};
+    return {std::min(share, 1.0), per_s.why, rows_[row].ideal.at_most};
   }
 
  private:
@@ -13253,6 +13275,7 @@ struct timed_item {
 
   interval span;
   interval call;  ///< that launched it; it began no later than the item. Only where `launched`.
+  std::int64_t called = 0;  ///< when that call began as recorded: the same for all that it launched
   std::uint32_t device = 0;
   std::uint32_t stream = 0;
   std::uint32_t thread = none;  ///< that launched it
@@ -13370,6 +13393,7 @@ inline std::int64_t whole_ns(double ns) noexcept {
       ++out.unlaunched;
       continue;
     }
+    made.called = bounded_time(i.call_begin);
     // Launch and start are read from two clocks: an item may seem to start before its launch.
     made.call.begin = std::min(bounded_time(i.call_begin), made.span.begin);
     made.call.end = std::max(made.call.begin, bounded_time(i.call_end));
@@ -14161,27 +14185,57 @@ KPROF_DETAIL_BEGIN
 /// So many launches a stream holds; the next one blocks the host.
 inline constexpr std::uint64_t full_queue = 1024;
 
-/// Items of a stream that were launched and have not started.
+/// Launches of a stream of which nothing has started there. A launch is queued from the begin of
+/// its call to the start of its first item: a replay of a graph is one call, however many of its
+/// nodes run on the stream.
 struct queue_length {
-  interval window;  ///< from the first launch to the last start
+  interval window;  ///< from the first launch to the last start of a launch's first item
   std::uint64_t longest = 0;
   double mean = 0;            ///< over the window; 0 where that is empty
   std::int64_t full = 0;      ///< time with `full_queue` or more
   std::uint64_t unknown = 0;  ///< items left out, whose launch is not known
 };
 
+namespace detail {
+
+/// From the begins of the launches of `items` to the starts of their first items.
+[[gnu::cold]] inline std::vector<interval> queued_launches(const run_times& times,
+                                                           std::vector<std::uint32_t> items) {
+  std::vector<interval> out;
+  sort_numbers(items, [&](std::uint32_t a, std::uint32_t b) {
+    const timed_item &x = times.items[a], &y = times.items[b];
+    if (x.graph != y.graph) return y.graph;
+    if (x.thread != y.thread) return x.thread < y.thread;
+    return x.called < y.called;
+  });
+  const timed_item* before = nullptr;
+  for (const std::uint32_t i : items) {
+    const timed_item& item = times.items[i];
+    if (!item.launched) continue;
+    const bool is_same_replay = before != nullptr && item.graph && before->graph &&
+                                before->thread == item.thread && before->called == item.called;
+    before = &item;
+    if (!is_same_replay) {
+      out.push_back({item.call.begin, item.span.begin});
+      continue;
+    }
+    out.back().begin = std::min(out.back().begin, item.call.begin);
+    out.back().end = std::min(out.back().end, item.span.begin);
+  }
+  return out;
+}
+
+}  // namespace detail
+
 [[gnu::cold]] inline queue_length queue_length_of(const run_times& times, std::uint32_t device,
                                                   std::uint32_t stream) {
   queue_length out;
+  const std::vector<std::uint32_t> items = detail::items_of(times, device, stream);
+  for (const std::uint32_t i : items) out.unknown += times.items[i].launched ? 0U : 1U;
   std::vector<std::int64_t> launches, starts;
-  for (const std::uint32_t i : detail::items_of(times, device, stream)) {
-    const timed_item& item = times.items[i];
-    if (!item.launched) {
-      ++out.unknown;
-      continue;
-    }
-    launches.push_back(item.call.begin);
-    starts.push_back(item.span.begin);
+  for (const interval& queued : detail::queued_launches(times, items)) {
+    launches.push_back(queued.begin);
+    starts.push_back(queued.end);
   }
   if (launches.empty()) return out;
   const auto in_order = [](std::int64_t a, std::int64_t b) { return a < b; };
@@ -14894,6 +14948,99 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/rule.hpp>
 
+// <kprof/model/advice/sentence.hpp>
+#ifndef KPROF_MODEL_ADVICE_SENTENCE_HPP
+#define KPROF_MODEL_ADVICE_SENTENCE_HPP
+
+// Puts numbers into the sentences of advice. Included by the rules. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+
+/// A number or a word of a sentence, see sentence().
+struct sentence_part {
+  enum class kind : std::uint8_t { text, time, share, count, bytes, rate };
+  kind as = kind::text;
+  double value = 0;
+  std::string_view text{};
+};
+
+/// Parts of a sentence: a text, which must outlive it, a time, a share of 1, bytes, bytes a second,
+/// a number of things.
+inline sentence_part as_text(std::string_view text) { return {sentence_part::kind::text, 0, text}; }
+inline sentence_part as_time(double ns) { return {sentence_part::kind::time, ns}; }
+inline sentence_part as_share(double share) { return {sentence_part::kind::share, share}; }
+inline sentence_part as_bytes(double bytes) { return {sentence_part::kind::bytes, bytes}; }
+inline sentence_part as_rate(double bytes_per_s) {
+  return {sentence_part::kind::rate, bytes_per_s};
+}
+template <class Number>
+sentence_part as_number(Number n) {
+  return {sentence_part::kind::count, static_cast<double>(n)};
+}
+
+namespace detail {
+
+/// 0.39 as "39%", 0.004 as "0.4%".
+[[gnu::cold]] inline std::string whole_percent(double share) {
+  if (!(share >= 0) || share > 1e9) return "n/a";
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  return format_fixed(share * 100, share > 0 && share < 0.0095 ? 1 : 0) + '%';
+}
+
+[[gnu::cold, gnu::noinline]] inline std::string text_of_part(const sentence_part& part) {
+  switch (part.as) {
+    case sentence_part::kind::time: return format_time(part.value);
+    case sentence_part::kind::share: return whole_percent(part.value);
+    case sentence_part::kind::bytes: return format_si(part.value, "B");
+    case sentence_part::kind::rate: return format_si(part.value, "B/s");
+    case sentence_part::kind::count:
+      return part.value >= 0 && part.value < 1e15
+                 ? format_count(static_cast<std::uint64_t>(part.value))
+                 : format_si(part.value);
+    case sentence_part::kind::text: break;
+  }
+  return std::string{part.text};
+}
+
+}  // namespace detail
+
+/// The pattern with the parts in the places of its signs #, in their order.
+///     sentence("takes # in # calls", {as_time(1e9), as_number(4)}) == "takes 1.00 s in 4 calls"
+[[gnu::cold, gnu::noinline]] inline std::string sentence(
+    std::string_view pattern, std::initializer_list<sentence_part> parts) {
+  std::string out;
+  const sentence_part* next = parts.begin();
+  for (const char c : pattern)
+    if (c == '#' && next != parts.end()) out += detail::text_of_part(*next++);
+    else out += c;
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/sentence.hpp>
+
+// <kprof/model/advice/timeline.hpp>
+#ifndef KPROF_MODEL_ADVICE_TIMELINE_HPP
+#define KPROF_MODEL_ADVICE_TIMELINE_HPP
+
+// Rules of advice that know when things happened: what an idle device waits for. All
+// speak about the stretch of the run that the devices' timeline has whole, and
+// promise no more than its time. Included by catalogue.hpp. Pure.
+
+// <kprof/model/advice/facts.hpp>
+#ifndef KPROF_MODEL_ADVICE_FACTS_HPP
+#define KPROF_MODEL_ADVICE_FACTS_HPP
+
+// Makes what the rules of advice look at, and says where a row or a kernel is. Included by
+// advise.hpp. Pure; linear in the profile, sorting aside.
+
 // <kprof/model/row_texts.hpp>
 #ifndef KPROF_MODEL_ROW_TEXTS_HPP
 #define KPROF_MODEL_ROW_TEXTS_HPP
@@ -14924,6 +15071,7 @@ struct parameter_part {
   std::uint32_t place = 0;
   std::string text;
   bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
+  bool stays = false;        // where the row is too short for all, other parts are left out
 
   friend bool operator==(const parameter_part& a, const parameter_part& b) {
     return a.place == b.place && a.text == b.text;
@@ -15179,12 +15327,13 @@ inline std::string joined(const part_list& parts) {
   return out;
 }
 
-/// Takes away the parts that all rows have, and returns them; none of a single row.
+/// Takes away the parts that all rows have, but for those that stay with each, and returns them;
+/// none of a single row.
 inline part_list take_shared(std::vector<part_list>& rows) {
   part_list shared;
   if (rows.size() < 2) return shared;
   for (const parameter_part& part : rows[0])
-    if (std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
+    if (!part.stays && std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
           return std::find(row.begin(), row.end(), part) != row.end();
         }))
       shared.push_back(part);
@@ -15440,83 +15589,272 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/facts.hpp>
 
-// <kprof/model/advice/sentence.hpp>
-#ifndef KPROF_MODEL_ADVICE_SENTENCE_HPP
-#define KPROF_MODEL_ADVICE_SENTENCE_HPP
-
-// Puts numbers into the sentences of advice. Included by the rules. Pure.
-
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
-#include <string_view>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
-
-/// A number or a word of a sentence, see sentence().
-struct sentence_part {
-  enum class kind : std::uint8_t { text, time, share, count, bytes, rate };
-  kind as = kind::text;
-  double value = 0;
-  std::string_view text{};
-};
-
-/// Parts of a sentence: a text, which must outlive it, a time, a share of 1, bytes, bytes a second,
-/// a number of things.
-inline sentence_part as_text(std::string_view text) { return {sentence_part::kind::text, 0, text}; }
-inline sentence_part as_time(double ns) { return {sentence_part::kind::time, ns}; }
-inline sentence_part as_share(double share) { return {sentence_part::kind::share, share}; }
-inline sentence_part as_bytes(double bytes) { return {sentence_part::kind::bytes, bytes}; }
-inline sentence_part as_rate(double bytes_per_s) {
-  return {sentence_part::kind::rate, bytes_per_s};
-}
-template <class Number>
-sentence_part as_number(Number n) {
-  return {sentence_part::kind::count, static_cast<double>(n)};
-}
-
 namespace detail {
 
-/// 0.39 as "39%", 0.004 as "0.4%".
-[[gnu::cold]] inline std::string whole_percent(double share) {
-  if (!(share >= 0) || share > 1e9) return "n/a";
-  if (share > 0 && share < 0.0005) return "<0.1%";
-  return format_fixed(share * 100, share > 0 && share < 0.0095 ? 1 : 0) + '%';
+/// The device that has most of a time; null where none has any, or the timeline is not complete.
+[[gnu::cold]] inline const device_time* most_of(const advice_facts& f,
+                                                std::int64_t (*time)(const device_time&)) {
+  const device_time* most = nullptr;
+  if (f.device_times == nullptr || !f.device_times->complete) return most;
+  for (const device_time& d : f.device_times->devices)
+    if (time(d) > (most == nullptr ? 0 : time(*most))) most = &d;
+  return most;
 }
 
-[[gnu::cold, gnu::noinline]] inline std::string text_of_part(const sentence_part& part) {
-  switch (part.as) {
-    case sentence_part::kind::time: return format_time(part.value);
-    case sentence_part::kind::share: return whole_percent(part.value);
-    case sentence_part::kind::bytes: return format_si(part.value, "B");
-    case sentence_part::kind::rate: return format_si(part.value, "B/s");
-    case sentence_part::kind::count:
-      return part.value >= 0 && part.value < 1e15
-                 ? format_count(static_cast<std::uint64_t>(part.value))
-                 : format_si(part.value);
-    case sentence_part::kind::text: break;
+/// A time of a device's stretch as a share of it.
+inline double share_of(const device_time& d, std::int64_t ns) noexcept {
+  return d.activity.wall > 0 ? static_cast<double>(ns) / static_cast<double>(d.activity.wall) : 0;
+}
+
+/// "The device", "Device 1" of several.
+[[gnu::cold]] inline std::string name_of(const advice_facts& f, const device_time& d) {
+  return f.device_times->devices.size() == 1 ? "The device"
+                                             : "Device " + std::to_string(d.activity.device);
+}
+/// "180 ms, 23% of its time" or, where the timeline has the end of the run only, "180 ms, 23% of
+/// the last 783 ms".
+[[gnu::cold]] inline std::string time_text(const advice_facts& f, const device_time& d,
+                                           std::int64_t ns) {
+  const auto time = as_time(static_cast<double>(ns));
+  const auto share = as_share(share_of(d, ns));
+  if (f.device_times->window.length() == 0) return sentence("#, # of its time", {time, share});
+  return sentence("#, # of the last #",
+                  {time, share, as_time(static_cast<double>(d.activity.wall))});
+}
+/// " in A and B", of those that have most; empty where they are in no scope.
+[[gnu::cold]] inline std::string scopes_text(const std::vector<named_time>& in) {
+  std::string text;
+  for (std::size_t i = 0, named = 0; i < in.size() && named < 2; ++i)
+    if (!in[i].name.empty()) text.append(named++ == 0 ? " in " : " and ").append(in[i].name);
+  return text;
+}
+
+/// Kernels of a device that the host launched one by one, in the stretch.
+struct single_kernels {
+  std::uint64_t count = 0;
+  std::int64_t ns = 0;
+};
+[[gnu::cold]] inline single_kernels single_kernels_of(const advice_facts& f, const device_time& d) {
+  single_kernels out;
+  for (const timed_item& i : f.device_times->times.items) {
+    const bool is_kernel = i.kind == item_kind::kernel || i.kind == item_kind::communication;
+    if (i.device != d.activity.device || !is_kernel || i.graph ||
+        i.span.begin < d.activity.window.begin || i.span.end > d.activity.window.end)
+      continue;
+    ++out.count;
+    out.ns += i.span.length();
   }
-  return std::string{part.text};
-}
-
-}  // namespace detail
-
-/// The pattern with the parts in the places of its signs #, in their order.
-///     sentence("takes # in # calls", {as_time(1e9), as_number(4)}) == "takes 1.00 s in 4 calls"
-[[gnu::cold, gnu::noinline]] inline std::string sentence(
-    std::string_view pattern, std::initializer_list<sentence_part> parts) {
-  std::string out;
-  const sentence_part* next = parts.begin();
-  for (const char c : pattern)
-    if (c == '#' && next != parts.end()) out += detail::text_of_part(*next++);
-    else out += c;
   return out;
 }
 
+/// Calls that allocate or free memory of devices, in a stretch.
+[[gnu::cold]] inline std::uint64_t allocations_within(const advice_facts& f, interval window) {
+  std::uint64_t count = 0;
+  for (const timed_call& c : f.device_times->times.calls)
+    if (c.span.begin < window.end && c.span.end > window.begin && allocates(f.run, c)) ++count;
+  return count;
+}
+
+namespace advice_rules {
+
+/// G1. The host launches kernels one by one, and takes longer for it than they run.
+[[gnu::cold]] inline bool launch_bound(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.launching; });
+  if (d == nullptr || share_of(*d, d->late.launching) < 0.1) return false;
+  const single_kernels kernels = single_kernels_of(f, *d);
+  if (kernels.count == 0) return false;
+  const double every = static_cast<double>(d->late.apart) / static_cast<double>(d->late.launches),
+               run = static_cast<double>(kernels.ns) / static_cast<double>(kernels.count);
+  if (run >= every) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.saved_ns);
+  out.fact = sentence("waits for launches for #: they come every #, and kernels take # on average",
+                      {as_text(time_text(f, *d, d->late.launching)), as_time(every), as_time(run)});
+  out.action = "Capture them in a CUDA graph, fuse kernels, or give each more to do";
+  return true;
+}
+
+/// S1. The host waits for the device, and the device then for the host.
+[[gnu::cold]] inline bool waits_for_device(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.after_waits; });
+  if (d == nullptr || share_of(*d, d->late.after_waits) < 0.03) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.after_waits);
+  out.fact = sentence("idles behind calls that wait for it# (#): #",
+                      {as_text(scopes_text(d->late.waited_in)), as_number(d->late.waits),
+                       as_text(time_text(f, *d, d->late.after_waits))});
+  out.action =
+      "Launch what comes next before waiting, or wait less often: read results a step later, and "
+      "copy them without blocking";
+  return true;
+}
+
+/// S3. The device waits for the data of the next step.
+[[gnu::cold]] inline bool waits_for_input(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.input; });
+  if (d == nullptr || share_of(*d, d->late.input) < 0.05) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.input);
+  out.fact = sentence("waits for the host#: #", {as_text(scopes_text(d->late.input_in)),
+                                                 as_text(time_text(f, *d, d->late.input))});
+  out.action = "Load the next batch meanwhile, on other threads and into pinned memory";
+  return true;
+}
+
+/// S6. Memory of the device is allocated while there is work to do.
+[[gnu::cold]] inline bool allocation(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.allocating; });
+  if (d == nullptr || share_of(*d, d->late.allocating) < 0.01) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.allocating);
+  out.fact = sentence("idles while the host allocates or frees its memory: #, in # calls",
+                      {as_text(time_text(f, *d, d->late.allocating)),
+                       as_number(allocations_within(f, d->activity.window))});
+  out.action = "Such calls may wait for the device: allocate once, or by cudaMallocAsync";
+  return true;
+}
+
+/// C2. Copies hold the host while the device has nothing to do.
+[[gnu::cold]] inline bool blocking_copies(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.copying; });
+  if (d == nullptr || share_of(*d, d->late.held) < 0.03) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = static_cast<double>(d->idle.idle);
+  out.gain_ns = static_cast<double>(d->late.copying);
+  out.fact = sentence(
+      "idles while copies hold the host: #, in #",
+      {as_text(time_text(f, *d, d->late.copying)),
+       as_text(d->late.holds == 1 ? "one call" : sentence("# calls", {as_number(d->late.holds)}))});
+  out.action = "Use cudaMemcpyAsync, from and to pinned memory";
+  return true;
+}
+
+/// S2. The device is idle for most of the run, and no rule before knows of a reason that is worth
+/// telling.
+[[gnu::cold]] inline bool idle_device(const advice_facts& f, std::size_t i, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double busy = 0;
+  for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
+  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
+  for (const auto rule :
+       {&launch_bound, &waits_for_device, &waits_for_input, &allocation, &blocking_copies}) {
+    advice better;
+    if (rule(f, i, better) && better.gain_ns >= 0.01 * f.window_ns) return false;
+  }
+  out.where = "The device";
+  out.time_ns = wall;
+  out.fact = sentence("works # of the time", {as_share(busy / wall)});
+  out.action = "Give it more at once: larger batches, and fewer places where the host waits";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/advice/sentence.hpp>
+#endif  // <kprof/model/advice/timeline.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Durations of one kernel in half of a stretch.
+struct half_of_runs {
+  double count = 0, sum = 0, squares = 0;
+
+  void add(double ns) noexcept { ++count, sum += ns, squares += ns * ns; }
+  double mean() const noexcept { return sum / count; }
+  /// Of the mean, squared; never below what a tick of the device's clock of 32 ns makes uncertain.
+  double error() const noexcept {
+    const double spread = squares / count - mean() * mean();
+    return (spread > 0 ? spread / (count - 1) : 0) + 32.0 * 32.0 / 12 / count;
+  }
+};
+
+/// How much slower the kernels of a device are in the second half of its stretch.
+struct slower_half {
+  bool all_alike = false;  // each kernel that runs often enough to tell
+  double first_ns = 0;     // what their runs of the second half would take at the first's speed
+  double second_ns = 0;    // what they took
+  std::uint32_t kernels = 0;
+};
+
+/// By kernel and configuration; a kernel tells where it ran ten times in each half.
+[[gnu::cold]] inline slower_half halves_of(const advice_facts& f, const device_time& d) {
+  constexpr double least_runs = 10, least_slower = 1.05, least_t = 4;
+  const interval window = d.activity.window;
+  const std::int64_t middle = window.begin + window.length() / 2;
+  std::vector<half_of_runs> first(f.run.device.work.size()), second(first.size());
+  for (const timed_item& i : f.device_times->times.items) {
+    if (i.kind != item_kind::kernel || i.device != d.activity.device || i.work >= first.size() ||
+        i.span.begin < window.begin || i.span.end > window.end)
+      continue;
+    (i.span.begin < middle ? first : second)[i.work].add(static_cast<double>(i.span.length()));
+  }
+  slower_half out;
+  out.all_alike = true;
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    const half_of_runs &a = first[k], &b = second[k];
+    if (a.count < least_runs || b.count < least_runs || !(a.sum > 0)) continue;
+    const double t = (b.mean() - a.mean()) / std::sqrt(a.error() + b.error());
+    if (!(b.mean() >= least_slower * a.mean()) || !(t > least_t)) out.all_alike = false;
+    out.first_ns += b.count * a.mean();
+    out.second_ns += b.sum;
+    ++out.kernels;
+  }
+  return out;
+}
+
+namespace advice_rules {
+
+/// S9. Every kernel becomes slower during the run: the device's clock fell.
+[[gnu::cold]] inline bool falling_clock(const advice_facts& f, std::size_t, advice& out) {
+  const device_time* const d = most_of(f, [](const device_time& t) { return t.activity.compute; });
+  if (d == nullptr) return false;
+  const slower_half half = halves_of(f, *d);
+  if (half.kernels == 0 || !half.all_alike) return false;
+  out.where = name_of(f, *d);
+  out.time_ns = half.second_ns;
+  out.gain_ns = half.second_ns - half.first_ns;
+  out.fact =
+      sentence("slows down during the run: in the second half each of # takes # longer",
+               {as_text(half.kernels == 1 ? "its kernels"
+                                          : sentence("its # kernels", {as_number(half.kernels)})),
+                as_share(half.second_ns / half.first_ns - 1)});
+  out.action =
+      "Its clock falls: nvidia-smi -q -d PERFORMANCE says whether power or heat is why. Cool it, "
+      "or "
+      "lock its clocks, before rates are compared";
+  return true;
+}
+
+}  // namespace advice_rules
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/clock.hpp>
+
+// <kprof/model/advice/copies.hpp>
+#ifndef KPROF_MODEL_ADVICE_COPIES_HPP
+#define KPROF_MODEL_ADVICE_COPIES_HPP
+
+// Rules of advice about copies and memsets. Included by catalogue.hpp. Pure.
 
 #include <cstddef>
 #include <string>
@@ -15534,8 +15872,16 @@ inline double mean_bytes(const copy_row& copy) noexcept {
   return static_cast<double>(copy.bytes) / static_cast<double>(copy.calls);
 }
 
+/// What kprof measured of the link in this direction; 0 where it did not.
+[[gnu::cold]] inline double measured_link(const profile& p, copy_direction direction) noexcept {
+  const gpu_ceilings* const gpu = only_gpu(p);
+  if (gpu == nullptr) return 0;
+  if (direction == copy_direction::host_to_device) return gpu->to_device_bytes;
+  return direction == copy_direction::device_to_host ? gpu->from_device_bytes : 0;
+}
+
 /// The highest rate of the run's copies of this direction from pinned memory, of 64 KiB or more;
-/// else that of PCIe.
+/// else what the link was measured at, or that of PCIe.
 [[gnu::cold]] inline double pinned_rate(const advice_facts& f, const copy_row& like) noexcept {
   double rate = 0;
   for (const copy_row& c : f.copies)
@@ -15543,7 +15889,9 @@ inline double mean_bytes(const copy_row& copy) noexcept {
         c.calls > 0 && mean_bytes(c) >= 65536 && c.bytes_per_s.known() &&
         c.bytes_per_s.value > rate)
       rate = c.bytes_per_s.value;
-  return rate > 0 ? rate : pinned_bytes_per_s;
+  if (rate > 0) return rate;
+  const double link = measured_link(f.run, like.direction);
+  return link > 0 ? link : pinned_bytes_per_s;
 }
 
 [[gnu::cold]] inline const char* name_of(copy_direction direction) noexcept {
@@ -15590,6 +15938,26 @@ namespace advice_rules {
   out.gain_ns = (calls - 1) * (alone - streamed);
   out.fact = sentence("are # of # on average", {as_number(copy.calls), as_bytes(mean_bytes(copy))});
   out.action = "Gather them into few large ones";
+  return true;
+}
+
+/// C6. Large copies from and to pinned memory are far slower than the link.
+[[gnu::cold]] inline bool slow_link(const advice_facts& f, std::size_t i, advice& out) {
+  const copy_row& copy = f.copies[i];
+  const double link = measured_link(f.run, copy.direction);
+  if (copy.task != device_task::copy || copy.merged || copy.calls == 0 || !(link > 0) ||
+      (copy.from != memory_place::pinned && copy.to != memory_place::pinned) ||
+      !copy.bytes_per_s.known() || mean_bytes(copy) < 1 << 20 ||
+      copy.bytes_per_s.value >= 0.6 * link)
+    return false;
+  out.where = name_of(copy.direction);
+  out.gain_ns = copy.total_ns * (1 - copy.bytes_per_s.value / link);
+  out.fact = sentence(
+      "move # between pinned memory and the device at # of the # that the link does",
+      {as_bytes(static_cast<double>(copy.bytes)), as_rate(copy.bytes_per_s.value), as_rate(link)});
+  out.action =
+      "Look for copies in both directions at a time, memory of a far NUMA node, or a link that "
+      "other devices share";
   return true;
 }
 
@@ -16365,191 +16733,6 @@ KPROF_DETAIL_END
 // there and back, kernels that might be one. As those of timeline.hpp, they speak about the stretch
 // that the devices' timeline has whole. Included by catalogue.hpp. Pure.
 
-// <kprof/model/advice/timeline.hpp>
-#ifndef KPROF_MODEL_ADVICE_TIMELINE_HPP
-#define KPROF_MODEL_ADVICE_TIMELINE_HPP
-
-// Rules of advice that know when things happened: what an idle device waits for. All
-// speak about the stretch of the run that the devices' timeline has whole, and
-// promise no more than its time. Included by catalogue.hpp. Pure.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The device that has most of a time; null where none has any, or the timeline is not complete.
-[[gnu::cold]] inline const device_time* most_of(const advice_facts& f,
-                                                std::int64_t (*time)(const device_time&)) {
-  const device_time* most = nullptr;
-  if (f.device_times == nullptr || !f.device_times->complete) return most;
-  for (const device_time& d : f.device_times->devices)
-    if (time(d) > (most == nullptr ? 0 : time(*most))) most = &d;
-  return most;
-}
-
-/// A time of a device's stretch as a share of it.
-inline double share_of(const device_time& d, std::int64_t ns) noexcept {
-  return d.activity.wall > 0 ? static_cast<double>(ns) / static_cast<double>(d.activity.wall) : 0;
-}
-
-/// "The device", "Device 1" of several.
-[[gnu::cold]] inline std::string name_of(const advice_facts& f, const device_time& d) {
-  return f.device_times->devices.size() == 1 ? "The device"
-                                             : "Device " + std::to_string(d.activity.device);
-}
-/// "180 ms, 23% of its time" or, where the timeline has the end of the run only, "180 ms, 23% of
-/// the last 783 ms".
-[[gnu::cold]] inline std::string time_text(const advice_facts& f, const device_time& d,
-                                           std::int64_t ns) {
-  const auto time = as_time(static_cast<double>(ns));
-  const auto share = as_share(share_of(d, ns));
-  if (f.device_times->window.length() == 0) return sentence("#, # of its time", {time, share});
-  return sentence("#, # of the last #",
-                  {time, share, as_time(static_cast<double>(d.activity.wall))});
-}
-/// " in A and B", of those that have most; empty where they are in no scope.
-[[gnu::cold]] inline std::string scopes_text(const std::vector<named_time>& in) {
-  std::string text;
-  for (std::size_t i = 0, named = 0; i < in.size() && named < 2; ++i)
-    if (!in[i].name.empty()) text.append(named++ == 0 ? " in " : " and ").append(in[i].name);
-  return text;
-}
-
-/// Kernels of a device that the host launched one by one, in the stretch.
-struct single_kernels {
-  std::uint64_t count = 0;
-  std::int64_t ns = 0;
-};
-[[gnu::cold]] inline single_kernels single_kernels_of(const advice_facts& f, const device_time& d) {
-  single_kernels out;
-  for (const timed_item& i : f.device_times->times.items) {
-    const bool is_kernel = i.kind == item_kind::kernel || i.kind == item_kind::communication;
-    if (i.device != d.activity.device || !is_kernel || i.graph ||
-        i.span.begin < d.activity.window.begin || i.span.end > d.activity.window.end)
-      continue;
-    ++out.count;
-    out.ns += i.span.length();
-  }
-  return out;
-}
-
-/// Calls that allocate or free memory of devices, in a stretch.
-[[gnu::cold]] inline std::uint64_t allocations_within(const advice_facts& f, interval window) {
-  std::uint64_t count = 0;
-  for (const timed_call& c : f.device_times->times.calls)
-    if (c.span.begin < window.end && c.span.end > window.begin && allocates(f.run, c)) ++count;
-  return count;
-}
-
-namespace advice_rules {
-
-/// G1. The host launches kernels one by one, and takes longer for it than they run.
-[[gnu::cold]] inline bool launch_bound(const advice_facts& f, std::size_t, advice& out) {
-  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.launching; });
-  if (d == nullptr || share_of(*d, d->late.launching) < 0.1) return false;
-  const single_kernels kernels = single_kernels_of(f, *d);
-  if (kernels.count == 0) return false;
-  const double every = static_cast<double>(d->late.apart) / static_cast<double>(d->late.launches),
-               run = static_cast<double>(kernels.ns) / static_cast<double>(kernels.count);
-  if (run >= every) return false;
-  out.where = name_of(f, *d);
-  out.time_ns = static_cast<double>(d->idle.idle);
-  out.gain_ns = static_cast<double>(d->late.saved_ns);
-  out.fact = sentence("waits for launches for #: they come every #, and kernels take # on average",
-                      {as_text(time_text(f, *d, d->late.launching)), as_time(every), as_time(run)});
-  out.action = "Capture them in a CUDA graph, fuse kernels, or give each more to do";
-  return true;
-}
-
-/// S1. The host waits for the device, and the device then for the host.
-[[gnu::cold]] inline bool waits_for_device(const advice_facts& f, std::size_t, advice& out) {
-  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.after_waits; });
-  if (d == nullptr || share_of(*d, d->late.after_waits) < 0.03) return false;
-  out.where = name_of(f, *d);
-  out.time_ns = static_cast<double>(d->idle.idle);
-  out.gain_ns = static_cast<double>(d->late.after_waits);
-  out.fact = sentence("idles behind calls that wait for it# (#): #",
-                      {as_text(scopes_text(d->late.waited_in)), as_number(d->late.waits),
-                       as_text(time_text(f, *d, d->late.after_waits))});
-  out.action =
-      "Launch what comes next before waiting, or wait less often: read results a step later, and "
-      "copy them without blocking";
-  return true;
-}
-
-/// S3. The device waits for the data of the next step.
-[[gnu::cold]] inline bool waits_for_input(const advice_facts& f, std::size_t, advice& out) {
-  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.input; });
-  if (d == nullptr || share_of(*d, d->late.input) < 0.05) return false;
-  out.where = name_of(f, *d);
-  out.time_ns = static_cast<double>(d->idle.idle);
-  out.gain_ns = static_cast<double>(d->late.input);
-  out.fact = sentence("waits for the host#: #", {as_text(scopes_text(d->late.input_in)),
-                                                 as_text(time_text(f, *d, d->late.input))});
-  out.action = "Load the next batch meanwhile, on other threads and into pinned memory";
-  return true;
-}
-
-/// S6. Memory of the device is allocated while there is work to do.
-[[gnu::cold]] inline bool allocation(const advice_facts& f, std::size_t, advice& out) {
-  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.allocating; });
-  if (d == nullptr || share_of(*d, d->late.allocating) < 0.01) return false;
-  out.where = name_of(f, *d);
-  out.time_ns = static_cast<double>(d->idle.idle);
-  out.gain_ns = static_cast<double>(d->late.allocating);
-  out.fact = sentence("idles while the host allocates or frees its memory: #, in # calls",
-                      {as_text(time_text(f, *d, d->late.allocating)),
-                       as_number(allocations_within(f, d->activity.window))});
-  out.action = "Such calls may wait for the device: allocate once, or by cudaMallocAsync";
-  return true;
-}
-
-/// C2. Copies hold the host while the device has nothing to do.
-[[gnu::cold]] inline bool blocking_copies(const advice_facts& f, std::size_t, advice& out) {
-  const device_time* const d = most_of(f, [](const device_time& t) { return t.late.copying; });
-  if (d == nullptr || share_of(*d, d->late.held) < 0.03) return false;
-  out.where = name_of(f, *d);
-  out.time_ns = static_cast<double>(d->idle.idle);
-  out.gain_ns = static_cast<double>(d->late.copying);
-  out.fact = sentence(
-      "idles while copies hold the host: #, in #",
-      {as_text(time_text(f, *d, d->late.copying)),
-       as_text(d->late.holds == 1 ? "one call" : sentence("# calls", {as_number(d->late.holds)}))});
-  out.action = "Use cudaMemcpyAsync, from and to pinned memory";
-  return true;
-}
-
-/// S2. The device is idle for most of the run, and no rule before knows of a reason that is worth
-/// telling.
-[[gnu::cold]] inline bool idle_device(const advice_facts& f, std::size_t i, advice& out) {
-  const profile& p = f.run;
-  const double wall = p.wall_ns - p.paused_ns;
-  double busy = 0;
-  for (const device_info& d : p.device.devices) busy = std::max(busy, d.busy_ns);
-  if (!(wall > 0) || !(busy > 0) || busy >= 0.5 * wall || f.rows.empty()) return false;
-  for (const auto rule :
-       {&launch_bound, &waits_for_device, &waits_for_input, &allocation, &blocking_copies}) {
-    advice better;
-    if (rule(f, i, better) && better.gain_ns >= 0.01 * f.window_ns) return false;
-  }
-  out.where = "The device";
-  out.time_ns = wall;
-  out.fact = sentence("works # of the time", {as_share(busy / wall)});
-  out.action = "Give it more at once: larger batches, and fewer places where the host waits";
-  return true;
-}
-
-}  // namespace advice_rules
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/advice/timeline.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16930,6 +17113,7 @@ inline constexpr advice_rule catalogue[] = {
     {"C3", copies, cause::work, 0.01, &small_copies},
     {"C4", run, cause::run, 0, &exposed_copies},
     {"C5", run, cause::run, 0, &there_and_back},
+    {"C6", copies, cause::work, 0.01, &slow_link},
     {"C7", copies, cause::work, 0.01, &clearing},
     {"S1", run, cause::run, 0, &waits_for_device},
     {"S2", run, cause::run, 0, &idle_device},
@@ -16939,6 +17123,7 @@ inline constexpr advice_rule catalogue[] = {
     {"S6", run, cause::run, 0, &allocation},
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
     {"S8", calls, cause::spread, 0.05, &uneven_calls},
+    {"S9", run, cause::run, 0, &falling_clock},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
     {"H3", calls, cause::denormals, 0.01, &denormal_numbers},
@@ -17036,6 +17221,9 @@ inline constexpr explanation explanations[] = {
      "the "
      "device; 1 % of the stretch",
      "both copies", "PyTorch, pattern ExtraCUDACopy"},
+    {"C6", "large copies are far slower than the link",
+     "pinned memory, 1 MiB a copy and more, below 60 % of the rate that ceilings=measure found",
+     "T (1 - rate / rate of the link)", "kprof"},
     {"C7", "memory is cleared at length", "2 % of the device's time", "T",
      "PyTorch's profiler patterns"},
     {"S1", "the device idles since the host had waited for it",
@@ -17064,6 +17252,10 @@ inline constexpr explanation explanations[] = {
     {"S8", "some calls take far longer than most",
      "20 calls or more, p99 > 3 medians, excess >= 5 % of the run",
      "T - calls x median, without the first call's excess", "HTA, stragglers"},
+    {"S9", "the clock of the device falls during the run",
+     "of kernels that ran ten times in each half of the stretch every one takes 5 % longer in the "
+     "second, t > 4",
+     "what the second half takes more", "nvbench, throttling"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
      "run, not shared, of calls of 20 us and more, on a CPU for 80 % of their time, never faster "
@@ -18169,7 +18361,7 @@ inline constexpr column columns[] = {
     make_column("gbs", look::rate, 10, 7),
     make_column("roof", look::share, 5, 5),
     make_column("bound", look::bound, 6, 6),
-    make_column("lost", look::time, 12, 12),
+    make_column("lost", look::time, 9, 8),
     make_column("ideal", look::time, 0, 0),
     {projected_metric.id, projected_metric.label, look::time, 1, 1, &projected_metric,
      projected_metric.meaning, projected_metric.meaning},
@@ -18259,6 +18451,8 @@ inline std::string number_cell(look as, double x, const page& out) {
 /// The same of a number that may be no more than a bound, or not known.
 inline std::string figure_cell(const figure& f, look as, const page& out) {
   if (!f.known()) return "n/a";
+  // How far above every roof a wrong formula is says nothing.
+  if (as == look::share && f.value > 10) return ">1000%";
   return (!f.at_most ? "" : out.ascii() ? "<= " : "\u2264 ") + number_cell(as, f.value, out);
 }
 
@@ -19985,6 +20179,7 @@ struct grid_column {
   bool keep_end = false;      // of a text that is cut
   bool keep_ends = false;     // both of them
   bool is_printable = false;  // its cells have been made so
+  bool runs_over = false;     // a long text goes on in the columns behind it that are empty there
   std::size_t least = 0;      // how far it may shrink; 0: not at all
   std::size_t natural = 0;    // the width that its cells want
   std::size_t width = 0;
@@ -20120,6 +20315,10 @@ class grid {
       if (i == 0)
         for (; i + 1 < std::min(look.span, columns.size()); ++i)
           c.width += gap + columns[i + 1].width;
+      for (; c.runs_over && display_width(whole) > c.width && i + 1 < columns.size() &&
+             cells[i + 1].empty();
+           ++i)
+        c.width += gap + columns[i + 1].width;
       const std::string cell = fitted(c, whole, out);
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
       if (&whole != &cells[0]) text.append(gap, ' ');
@@ -20832,6 +21031,175 @@ KPROF_DETAIL_END
 // backwards from there. Its parts follow one another without a gap: they sum to the time between
 // its ends. Pure, n log n.
 
+// <kprof/model/timeline/device_steps.hpp>
+#ifndef KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
+#define KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
+
+// Steps with what they launched: the host goes on to the next step while the device is at work on
+// the last one. The borders are those of PyTorch's TensorBoard plugin. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A step from the moment when the device was done with the one before.
+struct device_step {
+  std::uint64_t index = 0;
+  interval host;            ///< as the program marked it
+  interval span;            ///< until its last item has ended
+  std::uint64_t items = 0;  ///< whose launch lies wholly in the step
+  bool counts = true;       ///< false: skipped, or to warm up
+};
+
+/// The steps of one thread.
+struct device_steps {
+  std::vector<device_step> steps;             ///< in order; their spans are disjoint
+  std::uint32_t thread = thread_steps::none;  ///< whose steps they are, in profile::threads
+  std::uint64_t cut = 0;                      ///< at the end, whose device work is not all there
+  std::uint64_t nested = 0;     ///< marks left out: they begin before the one before has ended
+  std::uint64_t odd = 0;        ///< marks left out: they end before they begin
+  std::uint64_t elsewhere = 0;  ///< marks left out: another thread has made them
+};
+
+/// The thread whose steps take most time, as step_table() orders them; thread_steps::none where the
+/// profile has no marks. A profile that has marks but no sums is ordered by its marks.
+[[gnu::cold]] inline std::uint32_t stepping_thread_of(const profile& p) {
+  struct sum {
+    std::uint32_t thread = thread_steps::none;
+    bool ended = false;  // the recorder's sum, of steps that ended
+    double ns = 0;
+  };
+  std::vector<step_mark> marks = p.steps;
+  detail::sort_plain(marks,
+                     [](const step_mark& a, const step_mark& b) { return a.thread < b.thread; });
+  sum most;
+  for (std::size_t i = 0; i < marks.size();) {
+    sum here{marks[i].thread, false, 0};
+    for (; i < marks.size() && marks[i].thread == here.thread; ++i)
+      here.ns += static_cast<double>(
+          interval{detail::bounded_time(marks[i].begin), detail::bounded_time(marks[i].end)}
+              .length());
+    for (const thread_steps& t : p.stepping.threads)
+      if (t.thread == here.thread && t.count != 0) here = {t.thread, true, t.total_ns};
+    const bool is_more = here.ended == most.ended ? here.ns > most.ns : here.ended;
+    if (most.thread == thread_steps::none || is_more) most = here;
+  }
+  return most.thread;
+}
+
+namespace detail {
+
+/// The marked steps of a thread that follow one another.
+[[gnu::cold]] inline device_steps marked_steps(const profile& p, std::uint32_t thread) {
+  device_steps out;
+  out.thread = thread;
+  std::vector<step_mark> marks;
+  for (const step_mark& m : p.steps) {
+    if (m.thread == thread) marks.push_back(m);
+    else ++out.elsewhere;
+  }
+  sort_plain(marks, [](const step_mark& a, const step_mark& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return a.end > b.end;
+  });
+  for (const step_mark& m : marks) {
+    if (m.end < m.begin) {
+      ++out.odd;
+      continue;
+    }
+    const interval host{bounded_time(m.begin), bounded_time(m.end)};
+    if (!out.steps.empty() && host.begin < out.steps.back().host.end) {
+      ++out.nested;
+      continue;
+    }
+    out.steps.push_back({m.index, host, host, 0, m.counts});
+  }
+  return out;
+}
+
+/// What the steps launched.
+struct launched_work {
+  std::vector<std::uint32_t> step;  // of each item; none: it was launched in none
+  std::vector<char> elsewhere;      // of each item: a thread with steps of its own launched it
+  std::vector<std::int64_t> first;  // of each step: the earliest start
+  std::vector<std::int64_t> last;   // and the latest end
+};
+
+/// What another thread that has steps launched belongs to its own steps.
+[[gnu::cold]] inline launched_work work_of_steps(const profile& p, const run_times& times,
+                                                 device_steps& of) {
+  constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
+  launched_work out;
+  out.first.resize(of.steps.size(), no_time);
+  out.last.resize(of.steps.size(), -no_time);
+  std::vector<char> steps_elsewhere(p.threads.size());
+  for (const step_mark& m : p.steps)
+    if (m.thread < steps_elsewhere.size() && m.thread != of.thread) steps_elsewhere[m.thread] = 1;
+  for (const timed_item& i : times.items) {
+    out.step.push_back(timed_item::none);
+    out.elsewhere.push_back(i.thread < steps_elsewhere.size() ? steps_elsewhere[i.thread] : 0);
+    if (!i.launched || out.elsewhere.back() != 0) continue;
+    const auto after =
+        std::partition_point(of.steps.begin(), of.steps.end(),
+                             [&](const device_step& s) { return s.host.begin <= i.call.begin; });
+    if (after == of.steps.begin() || i.call.end > (after - 1)->host.end) continue;
+    const auto at = static_cast<std::size_t>(after - of.steps.begin()) - 1;
+    out.step.back() = static_cast<std::uint32_t>(at);
+    ++of.steps[at].items;
+    out.first[at] = std::min(out.first[at], i.span.begin);
+    out.last[at] = std::max(out.last[at], i.span.end);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// The steps of `thread` with their work on all devices. Where none launched any, they are as
+/// marked.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times,
+                                           std::uint32_t thread) {
+  device_steps out = detail::marked_steps(p, thread);
+  std::vector<device_step>& steps = out.steps;
+  const detail::launched_work work = detail::work_of_steps(p, times, out);
+  std::size_t last = steps.size();
+  while (last > 0 && steps[last - 1].items == 0) --last;
+  if (last == 0) return out;
+
+  std::int64_t previous = steps[0].host.begin;
+  if (steps[0].items > 0)
+    for (std::size_t i = 0; i < times.items.size(); ++i)
+      if (work.step[i] == timed_item::none && work.elsewhere[i] == 0 &&
+          times.items[i].span.end < work.first[0])
+        previous = std::max(previous, times.items[i].span.end);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    interval& span = steps[i].span;
+    span.begin = std::max(previous, steps[i].host.begin);
+    span.end = std::max({steps[i].host.end, span.begin, work.last[i]});
+    previous = span.end;
+  }
+  // Of the last one with work some may not have been recorded: it has less than four fifths of
+  // what the one before has.
+  if (last > 1 &&
+      static_cast<double>(steps[last - 1].items) < 0.8 * static_cast<double>(steps[last - 2].items))
+    --last;
+  out.cut = steps.size() - last;
+  steps.resize(last);
+  return out;
+}
+
+/// Of the thread whose steps take most time.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {
+  return steps_of(p, times, stepping_thread_of(p));
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/device_steps.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20949,7 +21317,8 @@ class path_walk {
   /// The item that the call waited for, which ended while it did; or none.
   [[gnu::cold]] std::uint32_t awaited_by(const timed_call& c) const {
     std::uint32_t item = none;
-    if (c.waits_for == awaited::event) item = order_.item_of_event(c.event, c.span.end);
+    // Another thread may record the event anew meanwhile; the call waits for what it stood for.
+    if (c.waits_for == awaited::event) item = order_.item_of_event(c.event, c.span.begin);
     else item = last_end_on(c.device, c.stream, c.waits_for == awaited::device, c.span.end);
     if (item == none) return none;
     const std::int64_t end = times_.items[item].span.end;
@@ -21081,12 +21450,16 @@ class path_walk {
   return out;
 }
 
+/// The thread on which the path of a run ends: whose steps take most time; without steps, the first.
+[[gnu::cold]] inline std::uint32_t path_thread_of(const profile& p) {
+  return p.steps.empty() ? 0 : stepping_thread_of(p);
+}
+
 /// The path of the whole run: from the session's start to the end of the host or of the last item.
 [[gnu::cold]] inline critical_path critical_path_of(const profile& p, const run_times& times) {
   interval window = times.host;
   for (const timed_item& i : times.items) window.end = std::max(window.end, i.span.end);
-  return critical_path_of(p, times, window, times.host.end,
-                          p.steps.empty() ? 0 : p.steps.front().thread);
+  return critical_path_of(p, times, window, times.host.end, path_thread_of(p));
 }
 
 KPROF_DETAIL_END
@@ -21183,12 +21556,16 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
                  told_names(out, why.host_by, 3, no_scope));
 }
 
+/// Of the whole run, or of the stretch of which the timeline has all.
+[[gnu::cold]] inline critical_path path_in(const profile& p, const run_times& times,
+                                           interval window) {
+  if (window.length() == 0) return critical_path_of(p, times);
+  return critical_path_of(p, times, window, window.end, path_thread_of(p));
+}
+
 [[gnu::cold]] inline void print_path(page& out, const profile& p, const run_times& times,
                                      interval window) {
-  const critical_path path = window.length() == 0
-                                 ? critical_path_of(p, times)
-                                 : critical_path_of(p, times, window, window.end,
-                                                    p.steps.empty() ? 0 : p.steps.front().thread);
+  const critical_path path = path_in(p, times, window);
   if (path.window.length() == 0) return;
   const told_time kinds[] = {{"computing", path.of(path_kind::compute)},
                              {"communicating", path.of(path_kind::communication)},
@@ -21608,7 +21985,8 @@ inline constexpr kernel_column kernel_columns[] = {
      "innermost region around the launch, in the operator or around it, or how many different "
      "ones; a row each with by=parameters+region"},
     {"pass", 9, true, 0, &pass_cell,
-     "value of the field `pass` of the innermost operator that has one"},
+     "pass of the innermost operator that has one; where that is none that kprof knows, the value "
+     "of its field `pass`"},
     {"kernel", 2, true, 32, nullptr,
      "name of the kernel, without namespaces, parameters and the template arguments that all "
      "kernels of this name have; whole with full_names"},
@@ -21775,7 +22153,7 @@ class row_describer {
       out.push_back({sets_place,
                      row.merged ? format_count(row.variants - 1) + "+ sets"
                                 : format_count(row.variants) + " sets",
-                     comma});
+                     comma, true});
     } else if (row.merged) {
       out.push_back({sets_place, "(not kept)"});
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
@@ -21788,17 +22166,22 @@ class row_describer {
   part_list parts_of(const scope_node& n) const {
     if (plan_.options.all_parameters) return parameter_parts(p_, n, which_fields::all);
     part_list parts = parameter_parts(p_, n, which_fields::telling);
-    const operator_info* const op = p_.operator_of(n);
-    std::erase_if(parts, [&](const parameter_part& part) {
-      if (op == nullptr || part.place >= op->fields.size()) return false;
-      const std::string& name = op->fields[part.place].name;
-      return (name == "pass" && n.work.pass != pass_kind::unknown) ||
-             (name == "type" && n.work.type != dtype::unknown);
-    });
+    erase_class(parts, n);
     if (!pass_apart_ && n.work.pass != pass_kind::unknown && n.work.pass != pass_kind::fprop)
       parts.push_back({pass_place, pass_name(n.work.pass)});
     if (n.work.type != dtype::unknown && !plan_.one_type)
       parts.push_back({type_place, dtype_name(n.work.type)});
+    return parts;
+  }
+
+  /// Every field of a row with one set of parameters, but for the pass and the type, which are told
+  /// apart elsewhere.
+  part_list fields_of(const operator_row& row) const {
+    if (row.variants != 1 || row.merged || row.operators != 1 || row.node >= p_.nodes.size())
+      return {};
+    const scope_node& n = p_.nodes[row.node];
+    part_list parts = parameter_parts(p_, n, which_fields::all);
+    erase_class(parts, n);
     return parts;
   }
 
@@ -21820,6 +22203,17 @@ class row_describer {
  private:
   static void append(part_list& out, part_list more) {
     for (parameter_part& part : more) out.push_back(std::move(part));
+  }
+
+  /// Takes away the fields that say the pass and the type, where kprof knows these.
+  void erase_class(part_list& parts, const scope_node& n) const {
+    const operator_info* const op = p_.operator_of(n);
+    std::erase_if(parts, [&](const parameter_part& part) {
+      if (op == nullptr || part.place >= op->fields.size()) return false;
+      const std::string& name = op->fields[part.place].name;
+      return (name == "pass" && n.work.pass != pass_kind::unknown) ||
+             (name == "type" && n.work.type != dtype::unknown);
+    });
   }
 
   static std::string invalid_text(const operator_row& row) {
@@ -21916,7 +22310,7 @@ class telling_lines {
   std::size_t natural(std::size_t row) const { return display_width(whole(rows_[row])); }
 
   /// The lines of each row. A row that is too long for one leaves out what tells least; where it
-  /// would then read like another, it takes more lines.
+  /// would then read like another, or what stays is still too long, it takes more lines.
   [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
     std::vector<std::vector<std::string>> lines;
     std::vector<std::string> texts;
@@ -21925,7 +22319,8 @@ class telling_lines {
       const std::size_t room = room_of(row, width);
       if (display_width(text) > room) text = shortened(row, room);
       texts.push_back(beside(row, text));
-      lines.push_back({std::move(text)});
+      if (display_width(text) > room) lines.push_back(wrapped(text, room));
+      else lines.push_back({std::move(text)});
     }
     const std::vector<bool> equal = ambiguous(texts);
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -21967,15 +22362,17 @@ class telling_lines {
     return 0;
   }
 
-  /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits. Where
+  /// some stay, the text may be longer still.
   std::string shortened(const described_row& row, std::size_t width) const {
     const part_list& parts = row.parts;
     std::vector<std::size_t> values;
     for (const parameter_part& part : parts) values.push_back(telling(row, part.place));
-    const std::vector<std::uint32_t> order =
+    std::vector<std::uint32_t> order =
         sorted_order(parts.size(), [&](std::uint32_t a, std::uint32_t b) {
           return values[a] != values[b] ? values[a] < values[b] : a > b;
         });
+    std::erase_if(order, [&](std::uint32_t i) { return parts[i].stays; });
     std::vector<bool> left_out(parts.size());
     std::string text = whole(row);
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
@@ -21983,7 +22380,7 @@ class telling_lines {
       text = row.lead + with_gaps(parts, left_out) + row.tail;
       if (display_width(text) <= width) return text;
     }
-    return cut_in_the_middle(text, width);
+    return order.size() < parts.size() ? text : cut_in_the_middle(text, width);
   }
 
   std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
@@ -22101,7 +22498,7 @@ class kernel_parameters {
     if (std::string keys = keys_text(row.values); !keys.empty())
       parts.push_back({first_place, std::move(keys)});
     if (several) {
-      parts.push_back({first_place + 1, format_count(row.variants) + " variants"});
+      parts.push_back({first_place + 1, format_count(row.variants) + " variants", false, true});
     } else if (row.parameters_merged) {
       parts.push_back({first_place + 1, "(not kept)"});
     } else if (row.variants == 1 && !row.parameters.empty() && row.node < p.nodes.size()) {
@@ -23727,6 +24124,9 @@ class operator_groups {
   operator_row total;       // their work as one row, in which no call counts twice
   bool by_operator = true;  // no row has calls of several operators
 
+  /// Whether the node's calls are in the table, as far as it is filtered.
+  bool is_kept(const scope_node& n) const { return kept_.empty() || kept_[index_of(n)]; }
+
   [[gnu::cold]] operator_groups(const profile& p, const text_plan& plan)
       : by_operator(plan.by.has(group_key::op)), p_(p), plan_(plan), kept_(matching(p, plan)) {
     if (!kept_.empty())
@@ -23748,9 +24148,11 @@ class operator_groups {
 
  private:
   static constexpr double always_folded = 0.001;
+  // so many rows may one folded field make large
+  static constexpr std::size_t most_large_rows = 8;
 
-  bool is_kept(const scope_node& n) const {
-    return kept_.empty() || kept_[static_cast<std::size_t>(&n - p_.nodes.data())];
+  std::size_t index_of(const scope_node& n) const noexcept {
+    return static_cast<std::size_t>(&n - p_.nodes.data());
   }
   /// Of which nodes the calls are in the table; empty: of all.
   static std::vector<bool> matching(const profile& p, const text_plan& plan) {
@@ -23768,11 +24170,13 @@ class operator_groups {
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
     std::vector<operator_row> sorted;
-    for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-           return comes_before(*plan_.sort, rows[a], rows[b]);
-         }))
-      sorted.push_back(std::move(rows[i]));
+    for (const std::uint32_t i : order_of(rows)) sorted.push_back(std::move(rows[i]));
     return sorted;
+  }
+  std::vector<std::uint32_t> order_of(const std::vector<operator_row>& rows) const {
+    return sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+      return comes_before(*plan_.sort, rows[a], rows[b]);
+    });
   }
 
   void gather(std::vector<operator_row> sums, std::vector<operator_row> rows) {
@@ -23786,18 +24190,20 @@ class operator_groups {
     for (operator_row& row : rows)
       if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
         groups[group].rows.push_back(std::move(row));
-    list_sets(groups, plan_.by);
+    list_sets(groups, plan_.by, kept_);
   }
 
-  /// Finds the nodes of rows that hold several sets of parameters.
-  void list_sets(std::vector<operator_group>& of, const grouping& by) const {
+  /// Finds the nodes of rows that hold several sets of parameters. `kept`: the nodes that rows are
+  /// made of; empty: all.
+  void list_sets(std::vector<operator_group>& of, const grouping& by,
+                 const std::vector<bool>& kept) const {
     std::optional<nodes_of_rows> nodes;
     const bool by_step = by.has(group_key::step);  // which calls are in a step no node tells
     for (operator_group& g : of) {
       g.sets.assign(g.rows.size(), {});
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
         if (by_step || g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
-        if (!nodes) nodes.emplace(p_, by, kept_);
+        if (!nodes) nodes.emplace(p_, by, kept);
         g.sets[i] = nodes->of(g.rows[i].node);
       }
     }
@@ -23834,18 +24240,62 @@ class operator_groups {
   }
 
   /// Where small rows are much together, such as those of a cache that grows from call to call, the
-  /// field that they differ in most makes no row any more, until little is left in small rows.
+  /// field that they differ in most makes no row any more, until little is left in small rows. A
+  /// row that becomes large by it is done; another field is folded in the others only. So products
+  /// by a growing cache and of it stay two rows, one with a range of N and one of K.
   [[gnu::cold]] void fold_fields() {
     for (operator_group& g : groups) {
+      if (!is_in_small_rows(g)) continue;
+      operator_group done;
+      std::vector<bool> left(p_.nodes.size());
+      for (std::size_t i = 0; i < left.size(); ++i)
+        left[i] = p_.nodes[i].kind == scope_kind::op && p_.nodes[i].name == g.sum.name &&
+                  is_kept(p_.nodes[i]);
       std::vector<std::string> fields;
       while (is_in_small_rows(g)) {
         std::string field = most_varied_field(p_, g.rows, fields);
         if (field.empty()) break;
+        const std::size_t rows = g.rows.size();
         fields.push_back(std::move(field));
-        regroup(g, plan_.by.folding(fields));
+        regroup(g, plan_.by.folding(fields), left);
+        if (move_large_rows(g, done, rows, left)) fields.clear();
       }
+      move_rows(done, g);
+      put_in_order(g);
     }
     choose_threshold();
+  }
+  /// Moves the rows that folding made large into `done`, their nodes out of `left`: those that have
+  /// a good share of the rows that there were. False: there is none.
+  bool move_large_rows(operator_group& g, operator_group& done, std::size_t rows,
+                       std::vector<bool>& left) const {
+    operator_group others;
+    const std::size_t before = done.rows.size();
+    for (std::size_t i = 0; i < g.rows.size(); ++i) {
+      const bool is_large = weight_of(g.rows[i]) >= folded_below && g.rows[i].variants > 1 &&
+                            g.rows[i].variants >= rows / most_large_rows;
+      if (is_large)
+        for (const std::uint32_t node : g.sets[i]) left[node] = false;
+      operator_group& to = is_large ? done : others;
+      to.rows.push_back(std::move(g.rows[i]));
+      to.sets.push_back(std::move(g.sets[i]));
+    }
+    g.rows = std::move(others.rows);
+    g.sets = std::move(others.sets);
+    return done.rows.size() > before;
+  }
+  static void move_rows(operator_group& from, operator_group& to) {
+    std::move(from.rows.begin(), from.rows.end(), std::back_inserter(to.rows));
+    std::move(from.sets.begin(), from.sets.end(), std::back_inserter(to.sets));
+  }
+  void put_in_order(operator_group& g) const {
+    operator_group sorted;
+    for (const std::uint32_t i : order_of(g.rows)) {
+      sorted.rows.push_back(std::move(g.rows[i]));
+      sorted.sets.push_back(std::move(g.sets[i]));
+    }
+    g.rows = std::move(sorted.rows);
+    g.sets = std::move(sorted.sets);
   }
   bool is_in_small_rows(const operator_group& g) const {
     if (small_rows(g, folded_below) < 2) return false;
@@ -23854,13 +24304,12 @@ class operator_groups {
       if (weight_of(row) < folded_below) weight += weight_of(row);
     return weight > most_folded;
   }
-  void regroup(operator_group& g, const grouping& by) {
-    g.rows = in_order(operator_table(
-        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); },
-        plan_.projected_on()));
+  /// Makes rows of these nodes.
+  void regroup(operator_group& g, const grouping& by, const std::vector<bool>& nodes) const {
     std::vector<operator_group> one(1);
-    one[0].rows = std::move(g.rows);
-    list_sets(one, by);
+    one[0].rows = operator_table(
+        p_, by, [&](const scope_node& n) { return nodes[index_of(n)]; }, plan_.projected_on());
+    list_sets(one, by, nodes);
     g.rows = std::move(one[0].rows);
     g.sets = std::move(one[0].sets);
   }
@@ -24922,6 +25371,20 @@ inline constexpr std::size_t most_step_threads = 3;
   out.paragraph("  ", text, 4);
 }
 
+/// Why there are so few whole steps: the table of steps is small, or the timeline is short.
+[[gnu::cold]] inline std::string size_of_step_table(const profile& p) {
+  return "the call tree has " + format_count(p.nodes.size()) +
+         " places, and a table of steps has " + format_count(most_step_cells) + " cells";
+}
+[[gnu::cold]] inline std::string why_no_step_details(const profile& p) {
+  if (most_shared_steps(p.nodes.size()) >= 2)
+    return "the timeline has not two whole steps; with more `memory` it is longer";
+  return "the call tree has " + format_count(p.nodes.size()) +
+         " places, which is too many to look at two steps: a table of steps has " +
+         format_count(most_step_cells) +
+         " cells. Fewer different parameters or names of regions help";
+}
+
 /// What needs the scopes of single steps.
 [[gnu::cold]] inline void print_step_details(page& out, const profile& p, const step_row& r) {
   std::uint64_t nested = 0;
@@ -24933,19 +25396,20 @@ inline constexpr std::size_t most_step_threads = 3;
         4, line_style::notice);
   const step_details d = details_of_steps(p, r.thread);
   if (d.steps < 2) {
-    out.paragraph("  ",
-                  "work of a step and what slow steps did: n/a, the timeline has not two whole "
-                  "steps; with more `memory` it is longer",
+    out.paragraph("  ", "work of a step and what slow steps did: n/a, " + why_no_step_details(p),
                   4);
     return;
   }
   print_step_work(out, d);
   print_step_excess(out, d);
-  if (d.steps < r.count)
-    out.paragraph("  ",
-                  "work and slow steps are of the " + format_count(d.steps) +
-                      " steps that the timeline has whole",
-                  4);
+  if (d.steps >= r.count) return;
+  const bool is_table_full = d.steps >= most_shared_steps(p.nodes.size());
+  out.paragraph("  ",
+                "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +
+                    format_count(d.steps) +
+                    (is_table_full ? " steps: " + size_of_step_table(p)
+                                   : std::string{" steps that the timeline has whole"}),
+                4);
 }
 
 [[gnu::cold]] inline void print_steps(page& out, const profile& p) {
@@ -25042,6 +25506,66 @@ KPROF_DETAIL_END
 // The table of operators laid out on a page: which columns fit, and how wide the parameters are.
 // Included by table.hpp.
 
+// <kprof/report/text/operator_cells.hpp>
+#ifndef KPROF_REPORT_TEXT_OPERATOR_CELLS_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_CELLS_HPP
+
+// Cells of the table of operators that are no number of a row: bars, sums of several rows; and how
+// narrow its columns may be. Included by operator_grid.hpp.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// How far a column of text may shrink.
+[[gnu::cold]] inline std::size_t least_width(const column& c, bool comfortable,
+                                             std::size_t page_width) noexcept {
+  switch (c.as) {
+    case look::name: return std::clamp<std::size_t>(page_width / 5, 8, 24);
+    case look::parameters:
+      return comfortable ? std::max<std::size_t>(page_width / 3, 26) : page_width > 60 ? 24 : 12;
+    case look::call_site: return 16;
+    case look::thread: return 12;
+    default: return 0;
+  }
+}
+
+/// A share as a bar of `width` characters at most, the largest share as the longest.
+inline std::string bar_of(double share, double largest, std::size_t width, bool ascii) {
+  if (!(share > 0) || !(largest > 0)) return {};
+  const double length = std::min(share / largest, 1.0) * static_cast<double>(width);
+  auto eighths = static_cast<std::size_t>(std::lround(length * 8));
+  std::string out;
+  if (ascii) {
+    out.assign((eighths + 4) / 8, '#');
+    return out;
+  }
+  static constexpr const char* parts[] = {"",       "\u258F", "\u258E", "\u258D",
+                                          "\u258C", "\u258B", "\u258A", "\u2589"};
+  for (; eighths >= 8; eighths -= 8) out += "\u2588";
+  return out + parts[eighths];
+}
+
+/// What a column says of the sum of several rows; empty where that is no sum.
+inline std::string sum_cell(const column& c, const hidden_rows& sum, const text_plan& plan,
+                            const page& out) {
+  if (c.is("calls")) return sum.calls == 0 ? "" : calls_cell(sum.calls);
+  if (c.is("self")) return out.time(sum.self_ns);
+  if (c.is("share")) return format_share(share_of(sum.self_ns, plan.all_self_ns));
+  if (c.is("device")) return out.time(sum.device_ns);
+  if (c.is("device_share")) return format_share(share_of(sum.device_ns, plan.all_device_ns));
+  return {};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/operator_cells.hpp>
+
 // <kprof/report/text/operator_lines.hpp>
 #ifndef KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
 #define KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
@@ -25052,6 +25576,7 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25104,28 +25629,24 @@ struct operator_lines {
   template <class Beside>
   [[gnu::cold]] void add(const page& out, const row_describer& describer,
                          const operator_groups& chosen, const operator_group& g, Beside beside) {
-    const std::string name = !chosen.by_operator  ? ""
-                             : g.sum.name.empty() ? "(no name)"
-                                                  : g.sum.name;
     std::vector<described_row> rows;
     for (std::size_t i = 0; i < g.rows.size(); ++i)
       rows.push_back({describer.parts(g.rows[i], g.sets[i]), beside(g.rows[i]), g.rows[i].key});
     const std::size_t indent = chosen.by_operator ? 2 : 0;
     if (rows.size() == 1) {
-      lines.push_back({.row = &g.rows[0], .name = name, .group = described.size()});
+      lines.push_back({.row = &g.rows[0], .name = name_of(chosen, g), .group = described.size()});
       described.emplace_back(std::move(rows), out.ascii());
       count(g.rows[0]);
       return;
     }
     if (chosen.by_operator) {
       const hidden_rows above = so_far_;
-      add_head(out, g, name, rows);
+      add_head(out, chosen, g, rows);
       count(g.sum);
+      if (g.shown == 0) return;
       so_far_ = above;
     }
-    for (described_row& row : rows)
-      if (row.parts.empty() && row.beside.find_first_not_of('\n') == std::string::npos)
-        row.parts.push_back({0, "(default)"});
+    say_defaults(describer, g, rows);
     rows.resize(g.shown);
     for (std::size_t i = 0; i < g.shown; ++i) {
       lines.push_back({.row = &g.rows[i], .indent = indent, .group = described.size(), .place = i});
@@ -25149,24 +25670,52 @@ struct operator_lines {
     lines.back().so_far = so_far_;
   }
 
-  /// The operator's name with what all its rows share, which is taken out of these.
-  [[gnu::cold]] void add_head(const page& out, const operator_group& g, const std::string& name,
-                              std::vector<described_row>& rows) {
+  /// A row of which nothing is left to say has defaults where others have none: it says these.
+  [[gnu::cold]] static void say_defaults(const row_describer& describer, const operator_group& g,
+                                         std::vector<described_row>& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      described_row& row = rows[i];
+      if (!row.parts.empty() || row.beside.find_first_not_of('\n') != std::string::npos) continue;
+      for (parameter_part& part : describer.fields_of(g.rows[i]))
+        if (std::any_of(rows.begin(), rows.end(), [&](const described_row& other) {
+              return &other != &row && has_place(other.parts, part.place);
+            }))
+          row.parts.push_back(std::move(part));
+      if (row.parts.empty()) row.parts.push_back({0, "(default)"});
+    }
+  }
+  static bool has_place(const part_list& parts, std::uint32_t place) noexcept {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const parameter_part& part) { return part.place == place; });
+  }
+
+  /// The operator's name with what all its rows share, which is taken out of these. Where none of
+  /// them is shown, that is all that is said of them.
+  [[gnu::cold]] void add_head(const page& out, const operator_groups& chosen,
+                              const operator_group& g, std::vector<described_row>& rows) {
     std::vector<part_list> parts;
     for (described_row& row : rows) parts.push_back(std::move(row.parts));
     const std::string shared = joined(take_shared(parts));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].parts = std::move(parts[i]);
-    const std::string count = format_count(g.rows.size());
-    const std::string safe = out.safe(out.ascii() ? ascii_notation(shared) : shared);
+    std::string text = format_count(g.rows.size()) + " rows";
+    if (g.shown == 0) text += each_below(chosen.folded_below);
+    else if (!shared.empty()) text.insert(0, "all ");
+    if (!shared.empty()) text += ": " + out.safe(out.ascii() ? ascii_notation(shared) : shared);
     lines.push_back({.row = &g.sum,
-                     .name = name,
-                     .description = shared.empty() ? count + " rows" : "all " + count + ": " + safe,
+                     .name = name_of(chosen, g),
+                     .description = std::move(text),
                      .look = {.style = line_style::bold}});
   }
 
+  static std::string name_of(const operator_groups& chosen, const operator_group& g) {
+    return !chosen.by_operator ? "" : g.sum.name.empty() ? "(no name)" : g.sum.name;
+  }
+  static std::string each_below(double weight) {
+    return ", each < " + format_share(std::ceil(weight * 1000 - 1e-6) / 1000);
+  }
   static std::string more(const page& out, std::uint64_t count, const char* what, double below) {
-    return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what + ", each < " +
-           format_share(std::ceil(below * 1000 - 1e-6) / 1000);
+    return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what +
+           each_below(below);
   }
 
   hidden_rows so_far_;
@@ -25178,7 +25727,6 @@ KPROF_DETAIL_END
 #endif  // <kprof/report/text/operator_lines.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -25186,46 +25734,6 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-/// How far a column of text may shrink.
-[[gnu::cold]] inline std::size_t least_width(const column& c, bool comfortable,
-                                             std::size_t page_width) noexcept {
-  switch (c.as) {
-    case look::name: return std::clamp<std::size_t>(page_width / 5, 8, 24);
-    case look::parameters:
-      return comfortable ? std::max<std::size_t>(page_width / 3, 26) : page_width > 60 ? 24 : 12;
-    case look::call_site: return 16;
-    case look::thread: return 12;
-    default: return 0;
-  }
-}
-
-/// A share as a bar of `width` characters at most, the largest share as the longest.
-inline std::string bar_of(double share, double largest, std::size_t width, bool ascii) {
-  if (!(share > 0) || !(largest > 0)) return {};
-  const double length = std::min(share / largest, 1.0) * static_cast<double>(width);
-  auto eighths = static_cast<std::size_t>(std::lround(length * 8));
-  std::string out;
-  if (ascii) {
-    out.assign((eighths + 4) / 8, '#');
-    return out;
-  }
-  static constexpr const char* parts[] = {"",       "\u258F", "\u258E", "\u258D",
-                                          "\u258C", "\u258B", "\u258A", "\u2589"};
-  for (; eighths >= 8; eighths -= 8) out += "\u2588";
-  return out + parts[eighths];
-}
-
-/// What a column says of the sum of several rows; empty where that is no sum.
-inline std::string sum_cell(const column& c, const hidden_rows& sum, const text_plan& plan,
-                            const page& out) {
-  if (c.is("calls")) return sum.calls == 0 ? "" : calls_cell(sum.calls);
-  if (c.is("self")) return out.time(sum.self_ns);
-  if (c.is("share")) return format_share(share_of(sum.self_ns, plan.all_self_ns));
-  if (c.is("device")) return out.time(sum.device_ns);
-  if (c.is("device_share")) return format_share(share_of(sum.device_ns, plan.all_device_ns));
-  return {};
-}
 
 class operator_grid {
  public:
@@ -25354,7 +25862,8 @@ class operator_grid {
     return {.header = c.as == look::parameters ? description_header() : c.header,
             .right = !is_text(c) && c.as != look::bound,
             .keep_end = c.as == look::call_site,
-            .is_printable = c.as == look::parameters || c.as == look::bar};
+            .is_printable = c.as == look::parameters || c.as == look::bar,
+            .runs_over = c.as == look::parameters};
   }
 
   /// The row whose rates a line has, or none.
@@ -25402,11 +25911,15 @@ class operator_grid {
     cells_.measure(out_);
     if (const std::size_t at = description(); at < shown.size()) {
       std::size_t& natural = cells_.columns[at].natural;
-      for (const operator_line& line : lines_.lines)
+      for (std::size_t i = 0; i < lines_.lines.size(); ++i) {
+        const operator_line& line = lines_.lines[i];
+        const std::size_t said = line.look.span == 1 ? display_width(line.description) : 0,
+                          behind = empty_behind(i, at);
         natural = std::max(
             natural,
-            line.indent + display_width(line.description) * (line.look.span == 1) +
+            line.indent + said - std::min(said, behind) +
                 (line.group == operator_line::none ? 0 : lines_.described[line.group].natural()));
+      }
     }
     const std::size_t at_description = description(),
                       natural = at_description < shown.size()
@@ -25423,6 +25936,14 @@ class operator_grid {
       if (c.width < (shown[i]->as == look::parameters ? natural : c.natural))
         cut.push_back(c.header);
     }
+  }
+
+  /// Columns of the page behind a column that a row leaves empty.
+  std::size_t empty_behind(std::size_t row, std::size_t column) const {
+    std::size_t width = 0;
+    while (++column < shown.size() && cells_.rows[row][column].empty())
+      width += grid::gap + cells_.columns[column].natural;
+    return width;
   }
 
   /// Gives the columns of text, where there is room, what the names of sums take.
@@ -25516,6 +26037,7 @@ KPROF_DETAIL_END
 // The table of calls that several threads share: how long they took as a whole, how even their
 // parts were, and what waiting cost. Included by table.hpp.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -25539,8 +26061,18 @@ namespace detail {
            line_style::notice);
 }
 
-/// A line for each operator of the table above it of which threads shared calls; nothing where
-/// there is none, or where the user has chosen the columns. Columns of their own would take the
+/// All calls of the operators of which threads shared some, as one row.
+[[gnu::cold]] inline operator_row total_of_shared(const profile& p, const operator_groups& chosen) {
+  std::vector<std::string> names;
+  for (const operator_group& g : chosen.groups)
+    if (g.sum.threads.known()) names.push_back(g.sum.name);
+  return operator_total(p, [&](const scope_node& n) {
+    return chosen.is_kept(n) && std::find(names.begin(), names.end(), n.name) != names.end();
+  });
+}
+
+/// A line for each operator of the table above it of which threads shared calls, and one for all of
+/// them; nothing where there is none, or where the user has chosen the columns. Columns of their own would take the
 /// place of the parameters, and most operators would have nothing in them.
 [[gnu::cold]] inline void print_shared_calls(page& out, const profile& p, const text_plan& plan,
                                              const operator_groups& chosen) {
@@ -25558,6 +26090,14 @@ namespace detail {
   }
   if (table.rows.empty()) return;
   if (!plan.columns.empty()) return print_overlap(out, chosen);
+  if (table.rows.size() > 1) {
+    const operator_row all = total_of_shared(p, chosen);
+    auto& row = table.rows.emplace_back();
+    for (const column* c : shown)
+      row.push_back(c == shown[0] ? "all of them" : cell(*c, all, p, out));
+    table.looks.resize(table.rows.size());
+    table.looks.back().rule_before = true;
+  }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i]->as == look::ratio) table.align_points(i);
     if (shown[i]->as == look::time) table.align_units(i);
@@ -26011,6 +26551,798 @@ inline constexpr std::size_t longest_listed = 40;
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/table.hpp>
+
+// <kprof/report/text/timeline_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_TIMELINE_LINES_HPP
+#define KPROF_REPORT_TEXT_TIMELINE_LINES_HPP
+
+// The section of report(timeline): all that kprof/timeline.hpp works out of a profile and that the
+// sections "Steps" and "timeline of the devices" do not say. Included by write_text.hpp.
+
+// <kprof/model/timeline/host_times.hpp>
+#ifndef KPROF_MODEL_TIMELINE_HOST_TIMES_HPP
+#define KPROF_MODEL_TIMELINE_HOST_TIMES_HPP
+
+// Where the time of a thread's steps goes, and how many threads are in scopes at a time: for
+// programs with a GPU and without. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A stretch of a thread's time; the states sum to it.
+struct host_step {
+  interval span;
+  std::int64_t in[host_states] = {};  ///< by host_state
+
+  std::int64_t of(host_state state) const noexcept { return in[static_cast<std::size_t>(state)]; }
+};
+
+struct host_breakdown {
+  std::vector<host_step> steps;
+  std::vector<named_time> by;  ///< of all steps, by the innermost operator or region
+};
+
+/// Of stretches of one thread. One that the profile does not know has no steps.
+[[gnu::cold]] inline host_breakdown host_breakdown_of(const profile& p, const run_times& times,
+                                                      const std::vector<interval>& steps,
+                                                      std::uint32_t thread) {
+  host_breakdown out;
+  if (thread >= times.threads.size()) return out;
+  const detail::thread_states states(times);
+  detail::scope_times scopes(p.nodes.size());
+  for (const interval& span : steps) {
+    host_step& step = out.steps.emplace_back();
+    step.span = span;
+    states.each(thread, span, [&](std::uint32_t node, host_state state, std::int64_t ns) {
+      step.in[static_cast<std::size_t>(state)] += ns;
+      scopes.add(node, ns);
+    });
+  }
+  out.by = scopes.by_name(p, times.operators);
+  return out;
+}
+
+/// How many threads were in scopes at a time.
+struct thread_use {
+  interval window;
+  /// Time with 0, 1, 2, ... threads in scopes; they sum to the window.
+  std::vector<std::int64_t> ns_with;
+  std::uint32_t cpus = 0;     ///< that the program may use; 0: not known
+  double mean = 0;            ///< threads at a time, while there is at least one
+  std::int64_t too_many = 0;  ///< time with more threads than CPUs; 0 where these are not known
+
+  std::int64_t with(std::size_t threads) const noexcept {
+    return threads < ns_with.size() ? ns_with[threads] : 0;
+  }
+};
+
+[[gnu::cold]] inline thread_use thread_use_of(const profile& p, const run_times& times,
+                                              interval window) {
+  struct change {
+    std::int64_t at = 0;
+    int threads = 0;
+  };
+  std::vector<change> changes;
+  for (const std::vector<host_segment>& thread : times.threads) {
+    detail::interval_list busy;
+    for (const host_segment& s : thread)
+      detail::add_in_order(
+          busy, {std::max(s.span.begin, window.begin), std::min(s.span.end, window.end)});
+    for (const interval& i : busy) {
+      changes.push_back({i.begin, 1});
+      changes.push_back({i.end, -1});
+    }
+  }
+  detail::sort_plain(changes, [](const change& a, const change& b) { return a.at < b.at; });
+  changes.push_back({window.end, 0});
+
+  thread_use out;
+  out.window = window;
+  out.cpus = p.cpus;
+  out.ns_with.resize(1);
+  std::int64_t at = window.begin, busy = 0;
+  std::int64_t threads = 0;
+  double sum = 0;
+  for (const change& c : changes) {
+    const std::int64_t ns = std::max<std::int64_t>(0, c.at - at);
+    const auto n = static_cast<std::size_t>(std::max<std::int64_t>(0, threads));
+    if (n >= out.ns_with.size()) out.ns_with.resize(n + 1);
+    out.ns_with[n] += ns;
+    sum += static_cast<double>(n) * static_cast<double>(ns);
+    if (n > 0) busy += ns;
+    if (p.cpus != 0 && n > p.cpus) out.too_many += ns;
+    at = std::max(at, c.at);
+    threads += c.threads;
+  }
+  if (busy > 0) out.mean = sum / static_cast<double>(busy);
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/host_times.hpp>
+
+// <kprof/model/timeline/pass_links.hpp>
+#ifndef KPROF_MODEL_TIMELINE_PASS_LINKS_HPP
+#define KPROF_MODEL_TIMELINE_PASS_LINKS_HPP
+
+// Which backward call belongs to which forward call, by a rule: backward goes through the layers in
+// reverse, so that of the calls of one operator with the same parameters in the same layer of a
+// step the last forward one comes first. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Two calls: indices in profile::timeline.
+struct pass_link {
+  std::uint32_t forward = 0;
+  std::uint32_t backward = 0;
+};
+
+struct pass_links {
+  std::vector<pass_link> links;  ///< by backward call
+  std::uint64_t unlinked = 0;    ///< backward calls for which no forward call is left
+};
+
+namespace detail {
+
+struct passed_call {
+  std::uint32_t step = 0;
+  std::uint32_t variant = 0;
+  std::uint32_t pass = 0;   // 0: forward
+  std::uint32_t index = 0;  // in profile::timeline
+  std::int64_t start = 0;
+};
+
+/// The calls in `steps` that have a pass, by step, variant, pass and time.
+[[gnu::cold]] inline std::vector<passed_call> passed_calls(const profile& p,
+                                                           const std::vector<interval>& steps) {
+  const pass_places places(p);
+  const pass_variants variants(p, places);
+  std::vector<std::uint32_t> pass_of_node(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (variants.of(static_cast<std::uint32_t>(i)) != scope_node::none) {
+      const pass_kind pass = pass_of_name(pass_of(p, p.nodes[i]));
+      if (pass == pass_kind::fprop) pass_of_node[i] = 0;
+      else if (direction_of(pass_name(pass)) == direction::backward)
+        pass_of_node[i] = static_cast<std::uint32_t>(pass);
+    }
+  std::vector<passed_call> calls;
+  for (std::size_t i = 0; i < p.timeline.size(); ++i) {
+    const timeline_scope& s = p.timeline[i];
+    if (s.node >= p.nodes.size() || pass_of_node[s.node] == scope_node::none) continue;
+    const std::int64_t begin = whole_ns(p.clock.to_ns(s.start));
+    const auto after = std::partition_point(
+        steps.begin(), steps.end(), [begin](const interval& step) { return step.begin <= begin; });
+    if (after == steps.begin() || begin >= (after - 1)->end) continue;
+    calls.push_back({static_cast<std::uint32_t>(after - steps.begin()), variants.of(s.node),
+                     pass_of_node[s.node], static_cast<std::uint32_t>(i), s.start});
+  }
+  sort_plain(calls, [](const passed_call& a, const passed_call& b) {
+    if (a.step != b.step) return a.step < b.step;
+    if (a.variant != b.variant) return a.variant < b.variant;
+    if (a.pass != b.pass) return a.pass < b.pass;
+    return a.start < b.start;
+  });
+  return calls;
+}
+
+}  // namespace detail
+
+/// Of the calls in the timeline; `steps` are in order and disjoint, on the host.
+[[gnu::cold]] inline pass_links links_of(const profile& p, const std::vector<interval>& steps) {
+  pass_links out;
+  const std::vector<detail::passed_call> calls = detail::passed_calls(p, steps);
+  for (std::size_t first = 0; first < calls.size();) {
+    const detail::passed_call& head = calls[first];
+    std::size_t forward_end = first, last = first;
+    for (; last < calls.size() && calls[last].step == head.step &&
+           calls[last].variant == head.variant;
+         ++last)
+      if (calls[last].pass == 0) forward_end = last + 1;
+    std::size_t taken = 0;  // of the forward calls, from the last one on
+    for (std::size_t i = forward_end; i < last; ++i) {
+      if (i > forward_end && calls[i].pass != calls[i - 1].pass) taken = 0;
+      if (taken == forward_end - first) {
+        ++out.unlinked;
+        continue;
+      }
+      out.links.push_back({calls[forward_end - 1 - taken].index, calls[i].index});
+      ++taken;
+    }
+    first = last;
+  }
+  detail::sort_plain(
+      out.links, [](const pass_link& a, const pass_link& b) { return a.backward < b.backward; });
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/pass_links.hpp>
+
+// <kprof/report/text/timeline_device_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_TIMELINE_DEVICE_LINES_HPP
+#define KPROF_REPORT_TEXT_TIMELINE_DEVICE_LINES_HPP
+
+// What report(timeline) says of devices beside the section that comes unasked: how full they were,
+// their streams, queues and launches, and what the critical path lets expect. Included by
+// timeline_lines.hpp.
+
+// <kprof/model/timeline/device_figures.hpp>
+#ifndef KPROF_MODEL_TIMELINE_DEVICE_FIGURES_HPP
+#define KPROF_MODEL_TIMELINE_DEVICE_FIGURES_HPP
+
+// How full a device was, by the formulas of Kineto and PyTorch's TensorBoard plugin: estimated SM
+// efficiency and achieved occupancy. Estimates of grids and registers; no counter is read. Pure,
+// n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Shares from 0 to 1; negative where they are not known.
+struct device_figures {
+  std::uint32_t device = 0;
+  interval window;
+  double utilisation = -1;         ///< of the window, with at least one kernel
+  double sm_efficiency = -1;       ///< of the multiprocessors, with a block; over the window
+  double achieved_occupancy = -1;  ///< of their warps, over the time of the kernels
+  std::uint64_t unknown = 0;       ///< kernels whose launch configuration is not known: 0 in sums
+  const char* why = nullptr;       ///< not known, where it is not
+};
+
+/// Of a kernel: its blocks on each multiprocessor, and the share of the warps that they fill.
+struct kernel_fill {
+  double blocks = 0;
+  double occupancy = 0;
+  bool known = false;
+};
+
+[[gnu::cold]] inline kernel_fill fill_of(const device_info& device, const device_work& w) {
+  kernel_fill out;
+  if (w.merged || device.multiprocessors == 0 || w.grid[0] == 0) return out;
+  out.blocks = static_cast<double>(w.grid[0]) * w.grid[1] * w.grid[2] / device.multiprocessors;
+  const kernel_occupancy resident = occupancy_of(device, w);
+  out.known = resident.unknown == nullptr;
+  if (!out.known || resident.blocks == 0 || resident.share <= 0) return out;
+  const double threads = static_cast<double>(w.block[0]) * w.block[1] * w.block[2];
+  const double most_threads = 32.0 * resident.warps / resident.share;
+  out.occupancy =
+      std::min(out.blocks, static_cast<double>(resident.blocks)) * threads / most_threads;
+  return out;
+}
+
+namespace detail {
+
+/// The integral of min(1, blocks on each multiprocessor) over time.
+class filled_time {
+ public:
+  void add(interval span, double blocks) {
+    changes_.push_back({span.begin, blocks});
+    changes_.push_back({span.end, -blocks});
+  }
+  [[gnu::cold]] double sum() {
+    sort_plain(changes_, [](const change& a, const change& b) { return a.at < b.at; });
+    double filled = 0, blocks = 0;
+    std::size_t running = 0;
+    for (std::size_t i = 0; i < changes_.size(); ++i) {
+      if (i > 0)
+        filled += std::min(1.0, blocks) * static_cast<double>(changes_[i].at - changes_[i - 1].at);
+      blocks += changes_[i].blocks;
+      running = changes_[i].blocks < 0 ? running - 1 : running + 1;
+      if (running == 0) blocks = 0;  // what rounding has left
+    }
+    return filled;
+  }
+
+ private:
+  struct change {
+    std::int64_t at = 0;
+    double blocks = 0;
+  };
+  std::vector<change> changes_;
+};
+
+}  // namespace detail
+
+/// `window`: where it is empty, from the first start to the last end.
+[[gnu::cold]] inline device_figures figures_of(const profile& p, const run_times& times,
+                                               std::uint32_t device, interval window = {}) {
+  device_figures out;
+  const device_activity activity = activity_of(times, device, all_streams, window);
+  out.device = device;
+  out.window = activity.window;
+  const auto wall = static_cast<double>(activity.wall);
+  if (activity.wall == 0) {
+    out.why = "nothing ran on the device";
+    return out;
+  }
+  out.utilisation = static_cast<double>(activity.kernels) / wall;
+  const auto info = std::find_if(p.device.devices.begin(), p.device.devices.end(),
+                                 [device](const device_info& d) { return d.id == device; });
+  if (info == p.device.devices.end() || !info->described || info->multiprocessors == 0) {
+    out.why = "the device was not described";
+    return out;
+  }
+  std::vector<kernel_fill> fills;
+  for (const device_work& w : p.device.work)
+    fills.push_back(w.device == device && w.task == device_task::kernel ? fill_of(*info, w)
+                                                                        : kernel_fill{});
+  detail::filled_time filled;
+  double occupied = 0, ran = 0;
+  for (const timed_item& i : times.items) {
+    if (i.device != device || (i.kind != item_kind::kernel && i.kind != item_kind::communication))
+      continue;
+    const interval span{std::max(i.span.begin, out.window.begin),
+                        std::min(i.span.end, out.window.end)};
+    if (span.length() == 0) continue;
+    const kernel_fill& fill = fills[i.work];
+    const auto ns = static_cast<double>(span.length());
+    if (fill.blocks > 0) filled.add(span, fill.blocks);
+    if (!fill.known) ++out.unknown;
+    occupied += fill.occupancy * ns;
+    ran += ns;
+  }
+  out.sm_efficiency = filled.sum() / wall;
+  if (ran > 0) out.achieved_occupancy = occupied / ran;
+  else out.why = "no kernel ran";
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/device_figures.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+using text_cells = std::vector<std::vector<std::string>>;
+
+[[gnu::cold]] inline std::string share_of(std::int64_t ns, std::int64_t whole) {
+  if (ns == 0) return "-";
+  return format_share(static_cast<double>(ns) /
+                      static_cast<double>(std::max<std::int64_t>(1, whole)));
+}
+
+/// Prints as many rows as a table may have, and how many more there are. The head is the first.
+[[gnu::cold]] inline void print_first_cells(page& out, text_cells cells, std::size_t most,
+                                            const char* one, const char* many) {
+  const std::size_t rows = cells.size() - 1;
+  if (most != 0 && rows > most) cells.resize(most + 1);
+  print_cells(out, cells);
+  if (most != 0 && rows > most) out.line("  and " + counted(rows - most, one, many));
+}
+
+/// How full a device was; Kineto's estimates.
+[[gnu::cold]] inline void print_figures(page& out, const device_figures& f) {
+  const auto share = [](double x) { return x < 0 ? std::string{"n/a"} : format_share(x); };
+  std::string text = "kernels ran for " + share(f.utilisation) +
+                     " of the time; estimated: SM efficiency " + share(f.sm_efficiency) +
+                     ", achieved occupancy " + share(f.achieved_occupancy);
+  if (f.why != nullptr) text += std::string{" ("} + f.why + ')';
+  if (f.unknown != 0)
+    text += "; " + counted(f.unknown, "kernel counts", "kernels count") +
+            " as none in these, since its launch configuration is not known";
+  print_fact(out, "  use", text);
+}
+
+[[gnu::cold]] inline void print_launches(page& out, const launch_statistics& l) {
+  const auto mean = [&](double ns) { return out.time(ns / static_cast<double>(l.launches)); };
+  std::string text;
+  if (l.launches != 0)
+    text = counted(l.launches, "item", "items") + " launched alone: a call took " +
+           mean(l.call_ns) + ", an item started " + mean(l.delay_ns) + " after its return, " +
+           out.time(static_cast<double>(l.longest_delay)) + " at most; " + format_count(l.late) +
+           " later than " + out.time(late_start_ns) + ", " +
+           counted(l.slow_calls, "call longer", "calls longer") + " than " + out.time(slow_call_ns);
+  if (l.short_items != 0)
+    text += "; " + counted(l.short_items, "item was", "items were") +
+            " shorter than the call: " + out.time(l.short_ns) + " of work in " +
+            out.time(l.short_call_ns) + " of calls";
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (l.from_graphs != 0)
+    add(counted(l.from_graphs, "item was", "items were") + " launched by graphs");
+  if (l.unknown != 0) add("of " + counted(l.unknown, "item", "items") + " the launch is not known");
+  if (!text.empty()) print_fact(out, "  launches", text);
+}
+
+[[gnu::cold]] inline void print_graph_saving(page& out, const graph_saving& g) {
+  if (g.gaps == 0) return;
+  print_fact(out, "  graph",
+             "a CUDA graph would save at most " + out.time(static_cast<double>(g.saved_ns)) + ": " +
+                 counted(g.gaps, "gap", "gaps") + " of " + out.time(static_cast<double>(g.gap_ns)) +
+                 " ended with an item that was launched too late");
+}
+
+/// What each stream did, why it was idle, and how far the host ran ahead of it.
+[[gnu::cold]] inline void print_streams(page& out, const profile& p, const run_times& times,
+                                        std::uint32_t device, interval window, std::size_t most) {
+  struct stream_times {
+    device_activity activity;
+    idle_causes idle;
+    queue_length queue;
+  };
+  std::vector<stream_times> streams;
+  const idle_search search(p, times);
+  for (const item_stream& s : times.streams) {
+    if (s.device != device) continue;
+    streams.push_back(
+        {activity_of(times, device, s.stream, window),
+         search.of(items_of(times, device, s.stream), device, s.stream, window, short_gap_ns),
+         queue_length_of(times, device, s.stream)});
+  }
+  sort_table(streams, [](const stream_times& a, const stream_times& b) {
+    return a.activity.busy > b.activity.busy;
+  });
+  text_cells work{{"stream", "items", "busy", "computing", "communicating", "copying"}};
+  text_cells idle{{"stream", "idle", "late", "kernel", "event", "in time", "unknown", "edges"}};
+  text_cells queue{{"stream", "queued launches", "at most", "full for"}};
+  for (const stream_times& s : streams) {
+    const device_activity& a = s.activity;
+    const idle_causes& i = s.idle;
+    const std::string name = std::to_string(a.stream);
+    const auto share = [&](std::int64_t ns) { return share_of(ns, a.wall); };
+    work.push_back({name, format_count(a.items), share(a.busy), share(a.compute),
+                    share(a.communication), share(a.copies)});
+    idle.push_back({name, share(i.idle), share(i.host), share(i.kernel), share(i.event),
+                    share(i.other), share(i.unknown), share(i.edges)});
+    queue.push_back({name, format_rate(s.queue.mean) + " on average", format_count(s.queue.longest),
+                     s.queue.full > 0 ? out.time(static_cast<double>(s.queue.full)) : "-"});
+  }
+  for (text_cells* cells : {&work, &idle, &queue})
+    print_first_cells(out, std::move(*cells), most, "more stream", "more streams");
+}
+
+[[gnu::cold]] inline void print_device_details(page& out, const profile& p, const time_summary& of,
+                                               const device_time& d, std::size_t most) {
+  const std::uint32_t device = d.activity.device;
+  const interval window = d.activity.window;
+  if (window.length() == 0) return;
+  out.space();
+  out.line(
+      "Device " + std::to_string(device) + " for " + out.time(static_cast<double>(window.length())),
+      line_style::bold);
+  print_figures(out, figures_of(p, of.times, device, window));
+  print_launches(out, launch_statistics_of(of.times, device));
+  print_graph_saving(out, graph_saving_of(p, of.times, device));
+  print_streams(out, p, of.times, device, window, most);
+}
+
+/// What operators and regions on the critical path would gain the run, were they twice as fast.
+[[gnu::cold]] inline void print_path_savings(page& out, const critical_path& path,
+                                             std::size_t most) {
+  const std::int64_t whole = path.window.length();
+  text_cells cells{{"on the critical path", "time", "share", "twice as fast saves at most"}};
+  for (const named_time& t : path.by)
+    if (!t.name.empty() && t.ns > 0)
+      cells.push_back({printable(t.name, 32, out.ascii()), out.time(static_cast<double>(t.ns)),
+                       share_of(t.ns, whole), out.time(saves_at_most(t.ns, 2))});
+  if (cells.size() == 1) return;
+  out.space();
+  out.line("Critical path of " + out.time(static_cast<double>(whole)), line_style::bold);
+  print_first_cells(out, std::move(cells), most, "more name", "more names");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/timeline_device_lines.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The steps that the timeline has whole and that count.
+struct detailed_steps {
+  device_steps all;
+  std::vector<interval> host;
+  std::vector<interval> span;  // with their work on the devices
+};
+
+/// When the timeline has everything: single scopes and, where there are any, the devices' items.
+[[gnu::cold]] inline interval known_times(const profile& p, const run_times& times,
+                                          interval devices) {
+  interval known = devices.length() > 0 ? devices : times.host;
+  for (const timed_item& i : times.items)
+    if (devices.length() == 0) known.end = std::max(known.end, i.span.end);
+  if (p.complete.in_timeline < p.complete.recorded)
+    known.begin = std::max(known.begin, whole_ns(p.wall_ns - p.complete.timeline_ns));
+  return known;
+}
+
+[[gnu::cold]] inline detailed_steps detailed_steps_of(const profile& p, const run_times& times,
+                                                      interval known) {
+  detailed_steps out;
+  out.all = steps_of(p, times);
+  for (const device_step& s : out.all.steps) {
+    if (!s.counts || s.span.begin < known.begin || s.span.end > known.end) continue;
+    out.host.push_back(s.host);
+    out.span.push_back(s.span);
+  }
+  return out;
+}
+
+/// Means over `count` steps in whole nanoseconds, whose sum is the mean of the steps, rounded.
+template <std::size_t N>
+[[gnu::cold]] std::vector<std::int64_t> means_of(const std::int64_t (&sums)[N], std::size_t count) {
+  std::vector<std::int64_t> out;
+  const auto n = static_cast<std::int64_t>(count);
+  std::int64_t sum = 0, before = 0;
+  for (const std::int64_t part : sums) {
+    sum += part;
+    const std::int64_t until = sum / n + (sum % n * 2 >= n ? 1 : 0);
+    out.push_back(until - before);
+    before = until;
+  }
+  return out;
+}
+
+/// "6,461,230 ns  65.0%", or "-".
+[[gnu::cold]] inline std::string mean_cell(std::int64_t ns, std::int64_t whole) {
+  if (ns == 0) return "-";
+  return format_count(static_cast<std::uint64_t>(ns)) + " ns  " + share_of(ns, whole);
+}
+
+class timeline_section {
+ public:
+  timeline_section(page& out, const profile& p, const run_times& times, interval window,
+                   std::size_t most)
+      : out_(out),
+        p_(p),
+        times_(times),
+        most_(most),
+        known_(known_times(p, times, window)),
+        steps_(detailed_steps_of(p, times, known_)) {}
+
+  [[gnu::cold]] void print_steps() {
+    if (p_.steps.empty()) return;
+    const device_steps& all = steps_.all;
+    std::string left_out;
+    const auto add = [&](std::uint64_t count, const char* why) {
+      if (count != 0) left_out += (left_out.empty() ? "" : ", ") + format_count(count) + " " + why;
+    };
+    add(all.steps.size() - steps_.span.size(), "that the timeline has not whole or do not count");
+    add(all.cut, "at the end whose work has not all been recorded");
+    add(all.nested, "inside another one");
+    add(all.odd, "that end before they begin");
+    add(all.elsewhere, "of other threads");
+    const std::string rest = left_out.empty() ? std::string{} : "; left out: " + left_out;
+    out_.space();
+    if (steps_.span.empty()) {
+      out_.paragraph("",
+                     "Where a step goes: n/a, there is no step that the timeline has whole" + rest,
+                     2, line_style::bold);
+      return;
+    }
+    out_.paragraph(
+        "", "Where a step goes: means of " + counted(steps_.span.size(), "step", "steps") + rest, 2,
+        line_style::bold);
+    print_breakdown();
+  }
+
+  [[gnu::cold]] void print_host() {
+    if (steps_.host.empty() || p_.timeline.empty()) return;
+    const host_breakdown host = host_breakdown_of(p_, times_, steps_.host, steps_.all.thread);
+    if (host.steps.empty()) return;
+    std::int64_t sums[host_states] = {};
+    for (const host_step& s : host.steps)
+      for (std::size_t i = 0; i < host_states; ++i) sums[i] += s.in[i];
+    const std::vector<std::int64_t> means = means_of(sums, host.steps.size());
+    std::int64_t whole = 0;
+    for (const std::int64_t ns : means) whole += ns;
+    constexpr const char* names[host_states] = {"in calls that wait", "in other calls",
+                                                "in operators", "in regions", "outside scopes"};
+    out_.space();
+    out_.line("The thread that steps", line_style::bold);
+    text_cells cells{{"host", "mean of a step"}};
+    for (std::size_t i = 0; i < host_states; ++i)
+      if (means[i] != 0) cells.push_back({names[i], mean_cell(means[i], whole)});
+    cells.push_back({"the step on the host", mean_cell(whole, whole)});
+    print_cells(out_, cells);
+    print_fact(out_, "mostly", told_names(out_, host.by, 5, "outside scopes") + " in all of them");
+  }
+
+  /// Threads in scopes at a time against the CPUs that the program may use.
+  [[gnu::cold]] void print_threads() {
+    if (p_.timeline.empty()) return;
+    interval window = known_;
+    if (!steps_.host.empty()) window = {steps_.host.front().begin, steps_.host.back().end};
+    const thread_use use = thread_use_of(p_, times_, window);
+    const std::int64_t whole = use.window.length();
+    if (whole == 0) return;
+    out_.space();
+    out_.line("Threads in scopes at a time", line_style::bold);
+    std::string text;
+    std::int64_t more = 0;
+    for (std::size_t n = 0; n < use.ns_with.size(); ++n) {
+      if (n > 16) more += use.ns_with[n];
+      else if (use.ns_with[n] != 0)
+        text += (text.empty() ? "" : ", ") + std::to_string(n) + " for " +
+                share_of(use.ns_with[n], whole);
+    }
+    if (more != 0) text += ", more for " + share_of(more, whole);
+    text += " of " + out_.time(static_cast<double>(whole)) + "; " + format_rate(use.mean) +
+            " on average while any is";
+    if (use.cpus == 0) text += "; the CPUs that the program may use are not known";
+    else
+      text += "; the program may use " + counted(use.cpus, "CPU", "CPUs") +
+              (use.too_many > 0 ? "; more threads than that for " + share_of(use.too_many, whole)
+                                : std::string{});
+    print_fact(out_, "threads", text);
+  }
+
+  /// Backward calls and the forward calls that they belong to, and the ratios of their times.
+  [[gnu::cold]] void print_passes() {
+    text_cells cells{{"operator", "layer", "forward", "backward", "ratio", "of FLOPs"}};
+    for (const direction_row& row : directions_of(p_)) {
+      if (row.ratio() < 0) continue;
+      cells.push_back({printable(row.op, 24, out_.ascii()),
+                       row.layer.empty() ? "-" : printable_end(row.layer, 24, out_.ascii()),
+                       out_.time(row.ns[static_cast<std::size_t>(direction::forward)]),
+                       out_.time(row.ns[static_cast<std::size_t>(direction::backward)]),
+                       format_rate(row.ratio()),
+                       row.formula_ratio() < 0 ? "n/a" : format_rate(row.formula_ratio())});
+    }
+    if (cells.size() == 1) return;
+    out_.space();
+    out_.line("Backward against forward", line_style::bold);
+    print_first_cells(out_, std::move(cells), most_, "more operator", "more operators");
+    if (!p_.timeline.empty() && !steps_.host.empty()) print_links();
+  }
+
+ private:
+  [[gnu::cold]] void print_breakdown() {
+    std::vector<std::uint32_t> devices = times_.devices();
+    if (devices.size() > 4) devices.resize(4);
+    if (devices.size() < 2) devices.clear();
+    devices.insert(devices.begin(), all_devices);
+    constexpr const char* names[time_uses] = {"kernel",       "copy",  "memset",   "communication",
+                                              "call of CUDA", "input", "operator", "other"};
+    text_cells cells(time_uses + 2);
+    cells[0] = {"use"};
+    for (std::size_t use = 0; use < time_uses; ++use) cells[use + 1] = {names[use]};
+    cells.back() = {"the step"};
+    std::vector<char> is_used(time_uses);
+    for (const std::uint32_t device : devices) {
+      std::int64_t sums[time_uses] = {}, whole = 0;
+      for (const step_breakdown& row : breakdown_of(p_, times_, steps_.span, device))
+        for (std::size_t use = 0; use < time_uses; ++use) sums[use] += row.part[use];
+      const std::vector<std::int64_t> means = means_of(sums, steps_.span.size());
+      for (const std::int64_t ns : means) whole += ns;
+      cells[0].push_back(devices.size() == 1     ? "mean of a step"
+                         : device == all_devices ? "all devices"
+                                                 : "device " + std::to_string(device));
+      for (std::size_t use = 0; use < time_uses; ++use) {
+        cells[use + 1].push_back(mean_cell(means[use], whole));
+        if (sums[use] != 0) is_used[use] = 1;
+      }
+      cells.back().push_back(mean_cell(whole, whole));
+    }
+    for (std::size_t use = time_uses; use-- > 0;)
+      if (is_used[use] == 0) cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(use) + 1);
+    print_cells(out_, cells);
+    print_overlap();
+  }
+
+  /// What ran beside what, which the uses do not tell.
+  [[gnu::cold]] void print_overlap() {
+    std::int64_t computation = 0, communication = 0, overlap = 0, rest = 0, whole = 0;
+    for (const step_breakdown& row : breakdown_of(p_, times_, steps_.span)) {
+      computation += row.computation;
+      communication += row.communication;
+      overlap += row.overlap;
+      rest += row.rest;
+      whole += row.step.length();
+    }
+    if (communication == 0) return;
+    print_fact(out_, "beside",
+               "computing " + share_of(computation, whole) + ", communicating " +
+                   share_of(communication, whole) + ", both at once " + share_of(overlap, whole) +
+                   ", neither " + share_of(rest, whole));
+  }
+
+  [[gnu::cold]] void print_links() {
+    const pass_links found = links_of(p_, steps_.host);
+    if (found.links.empty() && found.unlinked == 0) return;
+    double forward = 0, backward = 0;
+    std::vector<std::uint32_t> linked;  // forward calls: two backward ones may belong to one
+    const auto ns_of = [this](std::uint32_t call) {
+      return p_.clock.to_ns(static_cast<std::int64_t>(p_.timeline[call].duration));
+    };
+    for (const pass_link& link : found.links) {
+      linked.push_back(link.forward);
+      backward += ns_of(link.backward);
+    }
+    sort_plain(linked, [](std::uint32_t x, std::uint32_t y) { return x < y; });
+    linked.erase(std::unique(linked.begin(), linked.end()), linked.end());
+    for (const std::uint32_t call : linked) forward += ns_of(call);
+    print_fact(out_, "links",
+               counted(found.links.size(), "backward call", "backward calls") +
+                   " linked by the reverse order: forward " + out_.time(forward) +
+                   " on the host, backward " + out_.time(backward) +
+                   (found.unlinked == 0
+                        ? std::string{}
+                        : "; " + format_count(found.unlinked) + " without a forward call"));
+  }
+
+  page& out_;
+  const profile& p_;
+  const run_times& times_;
+  std::size_t most_;
+  interval known_;
+  detailed_steps steps_;
+};
+
+/// Why the section has nothing to say.
+[[gnu::cold]] inline const char* why_no_timeline(const profile& p) {
+  if (p.device.timeline.dropped_items > 0)
+    return "n/a, there was no memory for the timeline of the devices";
+  if (p.complete.recorded > 0)
+    return "n/a, this profile has no steps, no times of single scopes and no timeline of a device. "
+           "KPROF_STEP(); where a step ends, or KPROF=step=REGION, makes steps; "
+           "KPROF='report(timeline)' or kprof::snapshot({.timeline = true}) keeps the scopes";
+  return "n/a, nothing was recorded: no steps, no scopes and no work of a device";
+}
+
+/// All that is known of the timeline.
+[[gnu::cold]] inline void print_timeline(page& out, const profile& p, const text_plan& plan,
+                                         const time_summary& of) {
+  if (p.steps.empty() && p.timeline.empty() && p.device.timeline.items.empty()) {
+    out.space();
+    out.paragraph("", std::string{"Timeline: "} + why_no_timeline(p), 2, line_style::bold);
+    return;
+  }
+  const bool has_items = !p.device.timeline.items.empty();
+  const run_times host = has_items ? run_times{} : times_of(p);
+  const std::size_t most = plan.options.top;
+  timeline_section section(out, p, has_items ? of.times : host, of.window, most);
+  section.print_steps();
+  section.print_host();
+  section.print_threads();
+  for (const device_time& d : of.devices) print_device_details(out, p, of, d, most);
+  if (has_items) print_path_savings(out, path_in(p, of.times, of.window), most);
+  section.print_passes();
+  if (p.timeline.empty() && p.complete.recorded > 0) {
+    out.space();
+    out.paragraph("! ",
+                  "this profile has no times of single scopes, so that what the host did is not "
+                  "known: KPROF='report(timeline)' or kprof::snapshot({.timeline = true}) keeps "
+                  "them",
+                  4, line_style::notice);
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/timeline_lines.hpp>
 
 // <kprof/report/text/tree.hpp>
 #ifndef KPROF_REPORT_TEXT_TREE_HPP
@@ -27074,6 +28406,7 @@ inline bool has_scopes(const profile& p) noexcept {
   if (plan.kernels) print_kernels(page, p, plan);
   if (plan.copies) print_copies(page, p, plan);
   print_device_times(page, p, times);
+  if (options.timeline) print_timeline(page, p, plan, times);
   if (options.api) print_calls(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
@@ -27229,6 +28562,12 @@ inline constexpr option report_option_table[] = {
      .fallback = "off",
      .meaning = "show the calls of CUDA's libraries by function: how many, for how long, and where",
      .store = &store_member<&report_options::api>},
+    {.name = "timeline",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "show where steps go, what streams, queues and launches did, what threads did, and "
+                "what [the critical path](timeline.md#in-the-report) lets gain",
+     .store = &store_member<&report_options::timeline>},
     {.name = "roofline",
      .kind = option_kind::flag,
      .fallback = "off",
@@ -28190,6 +29529,16 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
+/// Whether one of the reports has the option `timeline`, which shows single scopes.
+[[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
+  if (s.report.timeline) return true;
+  for (const output_request& request : s.outputs)
+    for (const option_setting& given : request.options)
+      if (request.output == report_output.name && given.name == "timeline" && given.value != "off")
+        return true;
+  return false;
+}
+
 /// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where
 /// KPROF asks for it, whatever the program has set meanwhile.
 inline exit_outputs outputs_at_exit(const settings& program, const settings& environment) {
@@ -28288,6 +29637,113 @@ KPROF_DETAIL_END
 // activities come later and in any order. Attribution matches the two by correlation id and adds
 // each activity to the totals of the launching thread. It knows no collector in particular. Its
 // memory is bounded; an activity that never finds its launch is counted and listed by name.
+
+// <kprof/attribute/busy_time.hpp>
+#ifndef KPROF_ATTRIBUTE_BUSY_TIME_HPP
+#define KPROF_ATTRIBUTE_BUSY_TIME_HPP
+
+// How long a device was busy: the length of the union of its intervals of work, which come in any
+// order. Memory is bounded: only the sum is kept of the oldest intervals.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class busy_time {
+ public:
+  /// Makes room for one more interval.
+  void make_room() {
+    if (intervals_.size() < most_intervals) reserve_more(intervals_, 1);
+  }
+  /// Adds an interval, in ns; after make_room() it needs no memory. Intervals are gathered and
+  /// sorted from time to time, since a tree of intervals takes three times as long.
+  void add(std::uint64_t start, std::uint64_t end) {
+    if (end <= start) return;
+    sum_ += end - start;
+    if (start < closed_) {  // it comes so late that a part of it may have been counted
+      exact_ = false;
+      start = closed_;
+      if (end <= start) return;
+    }
+    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
+      intervals_.back().end = std::max(intervals_.back().end, end);
+      return;
+    }
+    if (intervals_.size() == most_intervals) {
+      unite();
+      if (intervals_.size() > most_intervals / 2) close_oldest();
+      return add_again(start, end);
+    }
+    in_order_ = in_order_ && (intervals_.empty() || start >= intervals_.back().start);
+    intervals_.push_back({start, end});
+  }
+
+  /// Nanoseconds in which there was work.
+  std::uint64_t busy() {
+    unite();
+    std::uint64_t open = 0;
+    for (const interval& i : intervals_) open += i.end - i.start;
+    return over_ + open;
+  }
+  std::uint64_t sum() const noexcept { return sum_; }
+  /// False: intervals came so far out of order that busy() is only a lower bound.
+  bool exact() const noexcept { return exact_; }
+
+ private:
+  static constexpr std::size_t most_intervals = 32768;
+  struct interval {
+    std::uint64_t start, end;
+  };
+
+  void add_again(std::uint64_t start, std::uint64_t end) {
+    sum_ -= end - start;
+    add(start, end);
+  }
+
+  /// Makes the intervals disjoint and sorted.
+  void unite() {
+    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
+    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
+    if (!in_order_) {
+      std::sort(middle, intervals_.end(), earlier);
+      std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    }
+    in_order_ = true;
+    std::size_t kept = 0;
+    for (const interval& i : intervals_) {
+      if (kept != 0 && i.start <= intervals_[kept - 1].end)
+        intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
+      else intervals_[kept++] = i;
+    }
+    intervals_.resize(kept);
+    united_ = kept;
+  }
+
+  void close_oldest() {
+    const std::size_t half = intervals_.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
+    closed_ = intervals_[half - 1].end;
+    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
+    united_ = intervals_.size();
+  }
+
+  std::vector<interval> intervals_;
+  bool in_order_ = true;    // they begin one after the other
+  std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
+  std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
+  std::uint64_t closed_ = 0;
+  std::uint64_t sum_ = 0;
+  bool exact_ = true;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/busy_time.hpp>
 
 // <kprof/attribute/device_history.hpp>
 #ifndef KPROF_ATTRIBUTE_DEVICE_HISTORY_HPP
@@ -33120,11 +34576,13 @@ class kernel_names {
     std::string text(name);
     if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
     if (budget_->nearly_spent()) return device_key::merged_name;
-    budget_->add(2 * text.size() + 160);
-    charged_ += 2 * text.size() + 160;
-    names_.push_back(text);
-    const auto number = static_cast<std::uint32_t>(names_.size());
-    numbers_.emplace(std::move(text), number);
+    const std::size_t takes = 2 * text.size() + 160;
+    const auto number = static_cast<std::uint32_t>(names_.size() + 1);
+    reserve_more(names_, 1);
+    numbers_.emplace(text, number);
+    names_.push_back(std::move(text));
+    budget_->add(takes);
+    charged_ += takes;
     return number;
   }
 
@@ -33145,109 +34603,6 @@ KPROF_DETAIL_END
 #define KPROF_ATTRIBUTE_KNOWN_DEVICES_HPP
 
 // The devices that a collector has described or that did something, and how long each was busy.
-
-// <kprof/attribute/busy_time.hpp>
-#ifndef KPROF_ATTRIBUTE_BUSY_TIME_HPP
-#define KPROF_ATTRIBUTE_BUSY_TIME_HPP
-
-// How long a device was busy: the length of the union of its intervals of work, which come in any
-// order. Memory is bounded: only the sum is kept of the oldest intervals.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class busy_time {
- public:
-  /// Adds an interval, in ns. Intervals are gathered and sorted from time to time, since a tree of
-  /// intervals takes three times as long.
-  void add(std::uint64_t start, std::uint64_t end) {
-    if (end <= start) return;
-    sum_ += end - start;
-    if (start < closed_) {  // it comes so late that a part of it may have been counted
-      exact_ = false;
-      start = closed_;
-      if (end <= start) return;
-    }
-    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
-      intervals_.back().end = std::max(intervals_.back().end, end);
-      return;
-    }
-    if (intervals_.size() == most_intervals) {
-      unite();
-      if (intervals_.size() > most_intervals / 2) close_oldest();
-      return add_again(start, end);
-    }
-    in_order_ = in_order_ && (intervals_.empty() || start >= intervals_.back().start);
-    intervals_.push_back({start, end});
-  }
-
-  /// Nanoseconds in which there was work.
-  std::uint64_t busy() {
-    unite();
-    std::uint64_t open = 0;
-    for (const interval& i : intervals_) open += i.end - i.start;
-    return over_ + open;
-  }
-  std::uint64_t sum() const noexcept { return sum_; }
-  /// False: intervals came so far out of order that busy() is only a lower bound.
-  bool exact() const noexcept { return exact_; }
-
- private:
-  static constexpr std::size_t most_intervals = 32768;
-  struct interval {
-    std::uint64_t start, end;
-  };
-
-  void add_again(std::uint64_t start, std::uint64_t end) {
-    sum_ -= end - start;
-    add(start, end);
-  }
-
-  /// Makes the intervals disjoint and sorted.
-  void unite() {
-    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
-    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
-    if (!in_order_) {
-      std::sort(middle, intervals_.end(), earlier);
-      std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
-    }
-    in_order_ = true;
-    std::size_t kept = 0;
-    for (const interval& i : intervals_) {
-      if (kept != 0 && i.start <= intervals_[kept - 1].end)
-        intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
-      else intervals_[kept++] = i;
-    }
-    intervals_.resize(kept);
-    united_ = kept;
-  }
-
-  void close_oldest() {
-    const std::size_t half = intervals_.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
-    closed_ = intervals_[half - 1].end;
-    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
-    united_ = intervals_.size();
-  }
-
-  std::vector<interval> intervals_;
-  bool in_order_ = true;    // they begin one after the other
-  std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
-  std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
-  std::uint64_t closed_ = 0;
-  std::uint64_t sum_ = 0;
-  bool exact_ = true;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attribute/busy_time.hpp>
 
 #include <cstdint>
 #include <string>
@@ -33273,8 +34628,12 @@ class known_devices {
     for (const std::uint8_t byte : d.uuid) known.uuid += hexadecimal(byte, 2);
     if (known.uuid == std::string(32, '0')) known.uuid.clear();
   }
-  /// Counts an activity that has times.
-  void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
+  /// Where the activity's times may be added, with room for them. Valid until the next call.
+  busy_time& room_for(const activity& a) {
+    busy_time& busy = of(a.device).busy;
+    busy.make_room();
+    return busy;
+  }
 
   /// Keeps the descriptions.
   void forget_times() {
@@ -34626,7 +35985,7 @@ class KPROF_DETAIL_LOCAL attribution {
       if (started_before_recording(p.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
-      if (p.what.timed()) with_pending.add(p.what);
+      if (p.what.timed()) with_pending.room_for(p.what).add(p.what.start, p.what.end);
       else ++out.complete.untimed;
       const std::uint32_t row =
           rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
@@ -34697,24 +36056,26 @@ class KPROF_DETAIL_LOCAL attribution {
       ++complete_.ignored;
       return;
     }
-    count(a);
     thread_log* const log = at.move_to(launch.thread);
     // There is no such thread when another recording has begun meanwhile.
     if (log == nullptr) return add_unknown(a, name);
+    // What needs memory comes before what counts: a record is counted whole or as dropped.
+    busy_time& busy = devices_.room_for(a);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
+    bool is_foreign = false;
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
       node = at.node_of(launch.path);
     } else if (graphs_.find(a.graph_node, launch.when, captured)) {
       node = log->paths.replayed_node(launch.path, captured.path);
     } else {
-      node = log->paths.foreign_graph_node(launch.path);
-      ++complete_.foreign_graphs;
+      node = log->paths.foreign_graph_node(launch.path), is_foreign = true;
     }
-    // First: it may find no memory, and then the launch stays one without a record.
     const std::uint32_t row =
         log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    count(a, busy);
+    if (is_foreign) ++complete_.foreign_graphs;
     history_.add(a, &first, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
@@ -34770,27 +36131,25 @@ class KPROF_DETAIL_LOCAL attribution {
         ++complete_.ignored;
         continue;
       }
-      const bool kept = attempt([&] {
-        count(p.what);
-        add_unknown(p.what, p.name);
-      });
-      if (!kept) ++complete_.dropped;
+      if (!attempt([&] { add_unknown(p.what, p.name); })) ++complete_.dropped;
     }
   }
   void add_unknown(const activity& a, std::uint32_t name) {
-    ++complete_.unknown;
+    busy_time& busy = devices_.room_for(a);
     const std::uint32_t row =
         unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
+    count(a, busy);
+    ++complete_.unknown;
     history_.add(a, nullptr, 0, row, epoch_);
   }
   std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
     return static_cast<std::int64_t>(realtime_ns - epoch_);
   }
 
-  void count(const activity& a) {
+  void count(const activity& a, busy_time& busy) noexcept {
     ++complete_.records;
     if (!a.timed()) ++complete_.untimed;
-    else devices_.add(a);
+    else busy.add(a.start, a.end);
   }
 
   std::mutex mutex_;  // see mutex()
@@ -35438,9 +36797,6 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL step_shares {
  public:
-  /// Numbers of steps and nodes that are looked at together, so that their table stays small.
-  static constexpr std::size_t most_cells = std::size_t{1} << 16U;
-
   explicit step_shares(const timebase& time) : time_(time) {}
 
   /// Once for each thread, before the others here: whose steps take most time?
@@ -35454,7 +36810,7 @@ class KPROF_DETAIL_LOCAL step_shares {
   void choose(std::uint64_t recycled) {
     std::size_t first = 0;
     while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    const std::size_t most = most_cells / std::max<std::size_t>(1, nodes_);
+    const std::size_t most = most_shared_steps(nodes_);
     if (windows_.size() - first > most) first = windows_.size() - most;
     windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(first));
   }
@@ -36068,6 +37424,7 @@ namespace detail::cupti {
 
 using result = int;  // CUptiResult
 inline constexpr result success = 0;
+inline constexpr result invalid_parameter = 1;  // also: there is no such callback
 // the end of a buffer, or of the buffers' queue
 inline constexpr result max_limit_reached = 12;
 inline constexpr result not_initialized = 15;
@@ -36614,15 +37971,19 @@ inline bool is_worth_timing(std::string_view name) noexcept {
 /// The calls of one domain, by their number.
 class call_table {
  public:
-  /// Asks CUPTI for the names of all calls of the domain.
-  void fill(const functions& f, std::uint32_t domain) {
+  /// Asks CUPTI for the names of all calls of the domain. Fails where it may not have told all.
+  result fill(const functions& f, std::uint32_t domain) {
     calls_.assign(1, {});
-    const char* name = nullptr;
-    while (calls_.size() < 8192 &&
-           f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) ==
-               success &&
-           name != nullptr)
+    while (calls_.size() < 8192) {
+      const char* name = nullptr;
+      const auto id = static_cast<std::uint32_t>(calls_.size());
+      const result r = f.get_callback_name(domain, id, &name);
+      if (r == invalid_parameter) break;  // the last was the last
+      if (r != success) return r;
+      if (name == nullptr) break;
       add(domain, name);
+    }
+    return success;
   }
   /// What is known of a function.
   struct known_call {
@@ -36760,6 +38121,137 @@ inline std::vector<std::string> known_defects(std::uint32_t version, const risky
 KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_defects.hpp>
+
+// <kprof/collect/cupti_failures.hpp>
+#ifndef KPROF_COLLECT_CUPTI_FAILURES_HPP
+#define KPROF_COLLECT_CUPTI_FAILURES_HPP
+
+// Calls of CUPTI without which kprof goes on when they fail, and what a report then has to say.
+
+// <kprof/collect/cupti_refusal.hpp>
+#ifndef KPROF_COLLECT_CUPTI_REFUSAL_HPP
+#define KPROF_COLLECT_CUPTI_REFUSAL_HPP
+
+// Why CUPTI does not collect, and what the user can do about it, in words for the report.
+
+#include <cstddef>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// A result by CUPTI's own name for it: "CUPTI_ERROR_NOT_INITIALIZED, 15".
+inline std::string name_of(result r, const functions& f) {
+  const char* text = nullptr;
+  if (f.get_result_string(r, &text) != success || text == nullptr)
+    return "error " + std::to_string(r);
+  return std::string{text} + ", " + std::to_string(r);
+}
+
+/// ": " and the name of the client that has subscribed; "" where CUPTI cannot tell. Subscribes for
+/// a moment if that client has just left.
+inline std::string subscribed_client(const functions& f, callback_function callback) {
+  if (f.subscribe_v2 == nullptr) return {};
+  char name[256] = "";
+  subscriber_params params{};
+  params.size = offsetof(subscriber_params, allow_others);
+  params.name = "kprof";
+  params.holder = name;
+  params.holder_size = sizeof name;
+  subscriber who = nullptr;
+  if (f.subscribe_v2(&who, callback, nullptr, &params) == success)
+    static_cast<void>(f.unsubscribe(who));
+  name[sizeof name - 1] = '\0';
+  return *name == '\0' ? "" : ": " + std::string{name};
+}
+
+/// Why CUPTI said no. `callback`: what subscribed_client may subscribe with.
+inline std::string refusal(result r, const functions& f, callback_function callback) {
+  const std::string said = " (" + name_of(r, f) + ")";
+  switch (r) {
+    case multiple_subscribers:
+      return "another CUPTI client has the GPU's records" + subscribed_client(f, callback) + said +
+             "; run without Nsight, cuda-gdb, compute-sanitizer or another "
+             "profiler to have them here, or set KPROF=cupti=off";
+    case insufficient_privileges:
+    case virtual_privileges:
+      return "no permission to profile" + said +
+             "; run as root, or load the NVIDIA driver with "
+             "NVreg_RestrictProfilingToAdminUsers=0";
+    case unknown_error:
+      return "CUPTI finds no NVIDIA driver that it works with" + said +
+             "; use a libcupti no newer than the driver (KPROF_CUPTI)";
+    case not_initialized:
+      return "CUPTI finds no GPU that the program may use" + said +
+             "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
+    default:
+      return "CUPTI refuses" + said +
+             "; use the libcupti of the CUDA Toolkit that the program is built with "
+             "(KPROF_CUPTI)";
+  }
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_refusal.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+enum class failing : std::uint8_t { callbacks, graph_nodes, time, dropped_records, the_end };
+
+/// The first error of each. Any thread may note one.
+class failures {
+ public:
+  void note(failing what, result r) noexcept {
+    result none = success;
+    if (r != success) first_[static_cast<std::size_t>(what)].compare_exchange_strong(none, r);
+  }
+  /// A subscription has ended after all.
+  void forget(failing what) noexcept { first_[static_cast<std::size_t>(what)] = success; }
+
+  /// A line for each that failed.
+  std::vector<std::string> notes(const functions& f) const {
+    // In the order of the enumerators.
+    static constexpr struct {
+      const char *begin, *end;
+    } texts[kinds] = {
+        {"CUPTI refuses to tell of some CUDA calls",
+         ": what they launch is of unknown launch, and work of graphs may stand under another "
+         "scope"},
+        {"CUPTI did not say which nodes of graphs were made or updated",
+         ": their work may stand under the scope that launched the graph, or of an earlier "
+         "capture, and rates of captured operators may be wrong"},
+        {"CUPTI does not tell the time",
+         ": where its clock is not the time of day, as on WSL, times between launches and their "
+         "work are wrong"},
+        {"CUPTI does not say how many records it has dropped",
+         ": device times and counts may be too low"},
+        {"CUPTI did not end kprof's subscription",
+         ": other tools cannot use CUPTI until the process ends"}};
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < kinds; ++i)
+      if (const result r = first_[i]; r != success)
+        out.push_back(std::string{texts[i].begin} + " (" + name_of(r, f) + ')' + texts[i].end);
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t kinds = 5;
+  std::atomic<result> first_[kinds] = {};
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_failures.hpp>
 
 // <kprof/collect/cupti_reader.hpp>
 #ifndef KPROF_COLLECT_CUPTI_READER_HPP
@@ -36995,11 +38487,12 @@ class client {
                           : f_.next_record(buffer, valid_size, record);
   }
   /// Records that CUPTI dropped since the last call.
-  std::size_t take_dropped() const noexcept {
-    std::size_t dropped = 0;
+  result take_dropped(std::size_t& dropped) const noexcept {
+    dropped = 0;
     const result r = beside_others_ ? f_.dropped_records_v2(who_, nullptr, 0, &dropped)
                                     : f_.dropped_records(nullptr, 0, &dropped);
-    return r == success ? dropped : 0;
+    if (r != success) dropped = 0;
+    return r;
   }
 
  private:
@@ -37044,14 +38537,14 @@ namespace detail::cupti {
 class clock_offset {
  public:
   /// Compares the two clocks. To be repeated now and then, since they drift apart.
-  void measure(const functions& f) noexcept {
-    if (f.get_timestamp == nullptr) return;
+  result measure(const functions& f) noexcept {
+    if (f.get_timestamp == nullptr) return success;
     std::uint64_t shortest = ~std::uint64_t{0};
     std::int64_t offset = 0;
     for (int i = 0; i < 5; ++i) {
       std::uint64_t theirs = 0;
       const std::uint64_t before = realtime();
-      if (f.get_timestamp(&theirs) != success) return;
+      if (const result r = f.get_timestamp(&theirs); r != success) return r;
       const std::uint64_t after = realtime();
       if (after < before || after - before >= shortest) continue;
       shortest = after - before;
@@ -37060,6 +38553,7 @@ class clock_offset {
     // The same clock: what is left is the time between the calls.
     if (shortest == ~std::uint64_t{0} || (offset < a_second && offset > -a_second)) offset = 0;
     offset_.store(offset, std::memory_order_relaxed);
+    return success;
   }
 
   /// Moves the activity's times to CLOCK_REALTIME.
@@ -37639,16 +39133,17 @@ namespace detail::cupti {
 class callback_handler {
  public:
   callback_handler(const device_listener& listener, const functions& f, device_wait& wait,
-                   record_reader& reader)
-      : listener_(listener), f_(f), wait_(wait), reader_(reader) {}
+                   record_reader& reader, failures& failed)
+      : listener_(listener), f_(f), wait_(wait), reader_(reader), failed_(failed) {}
 
   /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter. `timed`: also for
-  /// calls of which only the time matters, and the listener is told the times.
-  void enable(subscriber who, bool timed = false) {
+  /// calls of which only the time matters, and the listener is told the times. Fails where CUPTI
+  /// would not tell of captures, which a wait for the device would then break.
+  result enable(subscriber who, bool timed = false) {
     // Once: callbacks of an earlier subscription may still be under way, and look there.
     if (!calls_are_known_) {
-      runtime_.fill(f_, runtime_api);
-      driver_.fill(f_, driver_api);
+      if (const result r = runtime_.fill(f_, runtime_api); r != success) return r;
+      if (const result r = driver_.fill(f_, driver_api); r != success) return r;
       calls_are_known_ = true;
     }
     ++round_;
@@ -37656,18 +39151,28 @@ class callback_handler {
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
           module_unload_starting, graph_node_created, graph_node_destroy_starting,
-          graph_node_cloned, graph_node_updated})
-      static_cast<void>(f_.enable_callback(1, who, resource, id));
+          graph_node_cloned, graph_node_updated}) {
+      const result r = f_.enable_callback(1, who, resource, id);
+      if (r != invalid_parameter) failed_.note(failing::callbacks, r);  // else it is newer
+    }
+    result captures = success;
     for (const bool also : {false, true}) {
       if (also && !timed) break;
       const auto on = [&](const call_table& calls, std::uint32_t domain) {
         calls.each(
-            [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, domain, id)); },
+            [&](std::uint32_t id) {
+              const result r = f_.enable_callback(1, who, domain, id);
+              const call what = calls[id].what;
+              if (r != success && (what == call::begin_capture || what == call::end_capture))
+                captures = r;
+              failed_.note(failing::callbacks, r);
+            },
             also);
       };
       on(runtime_, runtime_api);
       on(driver_, driver_api);
     }
+    return captures;
   }
   /// `number`: as in observed_call.
   function_description function(std::uint16_t number) const noexcept {
@@ -37793,7 +39298,7 @@ class callback_handler {
     }
   }
   void graph_event(std::uint32_t id, const void* graph) noexcept {
-    std::uint64_t node = 0, original = 0;
+    std::uint64_t node = 0, original = 0;  // 0: not known
     if (graph == nullptr || !node_id(graph, graph_data::node, node)) return;
     switch (id) {
       case graph_node_created:
@@ -37803,13 +39308,13 @@ class callback_handler {
           listener_.graph_node_copied(node, original);
         return;
       case graph_node_updated:
-        if (node_id(graph, graph_data::original_node, original))
-          listener_.graph_node_updated(node, original);
-        return;
+        static_cast<void>(node_id(graph, graph_data::original_node, original));
+        return listener_.graph_node_updated(node, original);
       case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
       default: return;
     }
   }
+  // Without the node's id a launch in a capture counts as one whose work has not come.
   void node_made(std::uint64_t node, bool does_work) noexcept {
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
@@ -37818,13 +39323,18 @@ class callback_handler {
   }
   bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
     void* const node = field<void*>(graph, offset);
-    return node != nullptr && f_.graph_node_id(node, &id) == success;
+    if (node == nullptr) return false;
+    const result r = f_.graph_node_id(node, &id);
+    failed_.note(failing::graph_nodes, r);
+    if (r != success) id = 0;
+    return r == success;
   }
 
   const device_listener& listener_;
   const functions& f_;
   device_wait& wait_;
   record_reader& reader_;
+  failures& failed_;
   call_table runtime_, driver_;
   bool calls_are_known_ = false;
   std::atomic<bool> timed_{false};       // times of calls are wanted
@@ -37840,74 +39350,6 @@ class callback_handler {
 KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_callbacks.hpp>
-
-// <kprof/collect/cupti_refusal.hpp>
-#ifndef KPROF_COLLECT_CUPTI_REFUSAL_HPP
-#define KPROF_COLLECT_CUPTI_REFUSAL_HPP
-
-// Why CUPTI does not collect, and what the user can do about it, in words for the report.
-
-#include <cstddef>
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-/// A result by CUPTI's own name for it: "CUPTI_ERROR_NOT_INITIALIZED, 15".
-inline std::string name_of(result r, const functions& f) {
-  const char* text = nullptr;
-  if (f.get_result_string(r, &text) != success || text == nullptr)
-    return "error " + std::to_string(r);
-  return std::string{text} + ", " + std::to_string(r);
-}
-
-/// ": " and the name of the client that has subscribed; "" where CUPTI cannot tell. Subscribes for
-/// a moment if that client has just left.
-inline std::string subscribed_client(const functions& f, callback_function callback) {
-  if (f.subscribe_v2 == nullptr) return {};
-  char name[256] = "";
-  subscriber_params params{};
-  params.size = offsetof(subscriber_params, allow_others);
-  params.name = "kprof";
-  params.holder = name;
-  params.holder_size = sizeof name;
-  subscriber who = nullptr;
-  if (f.subscribe_v2(&who, callback, nullptr, &params) == success)
-    static_cast<void>(f.unsubscribe(who));
-  name[sizeof name - 1] = '\0';
-  return *name == '\0' ? "" : ": " + std::string{name};
-}
-
-/// Why CUPTI said no. `callback`: what subscribed_client may subscribe with.
-inline std::string refusal(result r, const functions& f, callback_function callback) {
-  const std::string said = " (" + name_of(r, f) + ")";
-  switch (r) {
-    case multiple_subscribers:
-      return "another CUPTI client has the GPU's records" + subscribed_client(f, callback) + said +
-             "; run without Nsight, cuda-gdb, compute-sanitizer or another "
-             "profiler to have them here, or set KPROF=cupti=off";
-    case insufficient_privileges:
-    case virtual_privileges:
-      return "no permission to profile" + said +
-             "; run as root, or load the NVIDIA driver with "
-             "NVreg_RestrictProfilingToAdminUsers=0";
-    case unknown_error:
-      return "CUPTI finds no NVIDIA driver that it works with" + said +
-             "; use a libcupti no newer than the driver (KPROF_CUPTI)";
-    case not_initialized:
-      return "CUPTI finds no GPU that the program may use" + said +
-             "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
-    default:
-      return "CUPTI refuses" + said +
-             "; use the libcupti of the CUDA Toolkit that the program is built with "
-             "(KPROF_CUPTI)";
-  }
-}
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/cupti_refusal.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -37946,7 +39388,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     if (!failure_.ok()) return failure_;
     reader_.start_thread(
-        [](void* self) { static_cast<cupti_collector*>(self)->query_after_reading(); }, this);
+        [](void* self) {
+          static_cast<void>(static_cast<cupti_collector*>(self)->query_after_reading());
+        },
+        this);
     collecting_ = true;
     return {};
   }
@@ -37997,9 +39442,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// What the report should say of CUPTI besides, a line each.
   std::vector<std::string> notes() const {
     std::vector<std::string> out = cupti::known_defects(version_, callbacks_.use());
-    if (const cupti::result r = not_ended_because_; r != cupti::success)
-      out.push_back("CUPTI did not end kprof's subscription (" + cupti::name_of(r, f_) +
-                    "): other tools cannot use CUPTI until the process ends");
+    for (std::string& note : failed_.notes(f_)) out.push_back(std::move(note));
     if (wait_.lacked_contexts())
       out.push_back(
           "there was no memory to remember a CUDA context: kprof does not wait for the work in it, "
@@ -38026,7 +39469,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     std::uint32_t version = 0;
     if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
     version_ = version;
-    clock_.measure(f_);
+    failed_.note(cupti::failing::time, clock_.measure(f_));
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
     if (const cupti::result r = client_.subscribe(to, version); r != cupti::success) {
@@ -38040,10 +39483,12 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   void end_subscription() {
     listening_ = false;
-    not_ended_because_ = client_.unsubscribe();
+    failed_.forget(cupti::failing::the_end);
+    failed_.note(cupti::failing::the_end, client_.unsubscribe());
   }
   status enable(bool calls) {
-    callbacks_.enable(client_.handle(), calls);
+    if (const cupti::result r = callbacks_.enable(client_.handle(), calls); r != cupti::success)
+      return {refusal(r)};
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
       if (kind == cupti::kind_event && !calls) continue;
@@ -38072,7 +39517,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       if (api_records_) disable_api_records();
       static_cast<void>(f_.flush_all(cupti::flush_forced));
       reader_.read_all();  // as a subscriber
-      count_losses();
+      static_cast<void>(count_losses());
       end_subscription();
       wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
     }
@@ -38083,22 +39528,26 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   bool flush_finished() {
     const bool flushed = f_.flush_all(0) == cupti::success;
     reader_.read_all();
-    query_after_reading();
-    return flushed;
+    return query_after_reading() && flushed;
   }
-  /// What CUPTI is asked after records were read.
-  void query_after_reading() {
+  /// What CUPTI is asked after records were read. False where it would not say what it dropped.
+  bool query_after_reading() {
     const std::lock_guard lock(calling_);
-    if (!collecting_) return;
-    clock_.measure(f_);
-    count_losses();
+    if (!collecting_) return true;
+    failed_.note(cupti::failing::time, clock_.measure(f_));
+    const bool are_known = count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
+    return are_known;
   }
-  /// Counts what was lost since the last call.
-  void count_losses() {
-    count(loss::records, client_.take_dropped());
+  /// Counts what was lost since the last call; false where CUPTI would not say it all.
+  bool count_losses() {
+    std::size_t dropped = 0;
+    const cupti::result r = client_.take_dropped(dropped);
+    failed_.note(cupti::failing::dropped_records, r);
+    count(loss::records, dropped);
     count(loss::foreign_buffers, reader_.take_foreign_buffers());
     count(loss::launch_ids, callbacks_.take_ids_lost());
+    return r == cupti::success;
   }
   void count(loss what, std::uint64_t how_many) {
     if (how_many != 0) listener_.lost(what, how_many);
@@ -38159,11 +39608,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   cupti::clock_offset clock_;
   cupti::client client_{f_};
   cupti::record_reader reader_{listener_, client_, clock_};
-  cupti::callback_handler callbacks_{listener_, f_, wait_, reader_};
+  cupti::failures failed_;
+  cupti::callback_handler callbacks_{listener_, f_, wait_, reader_, failed_};
   std::atomic<std::uint32_t> version_{0};
   std::mutex calling_;  // held to call CUPTI after reading or to unsubscribe; not by callbacks
-  std::atomic<bool> listening_{false};                            // to callbacks
-  std::atomic<cupti::result> not_ended_because_{cupti::success};  // why a subscription goes on
+  std::atomic<bool> listening_{false};  // to callbacks
   std::atomic<bool> collecting_{false};
   std::atomic<bool> ended_{false};
   status failure_;
@@ -43909,6 +45358,8 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
   bool is_running() const;
+  /// `wanted`, or all where a report of the settings shows them.
+  single_scopes scopes_in_profile(single_scopes wanted) const;
   void note_mark(std::uint32_t which) const noexcept;
 
   session_state* session_;
@@ -43917,6 +45368,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   std::mutex mutex_;  // guards all below
   effective_settings wanted_{};
   bool from_environment_ = true;
+  std::uint64_t plans_ = 0;       // schedules begun; the program may begin one without the lock
   std::uint64_t step_ = 0;        // that runs
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
@@ -44296,6 +45748,7 @@ inline void session_steps::plan(const effective_settings& wanted, bool from_envi
         "left out");
     wanted_.value.schedule = {};
   }
+  ++plans_;
   step_ = cycles_ = 0;
   driver_ = nullptr;
   cycle_ = {};
@@ -44321,6 +45774,13 @@ inline void session_steps::rest() {
 inline bool session_steps::is_running() const {
   const session_lock session(session_->mutex_);
   return session_->phases_.is_running();
+}
+inline single_scopes session_steps::scopes_in_profile(single_scopes wanted) const {
+  if (wanted != single_scopes::beside_devices) return wanted;
+  const session_lock session(session_->mutex_);
+  return shows_timeline(session_->settings_) || shows_timeline(session_->environment())
+             ? single_scopes::all
+             : wanted;
 }
 inline void session_steps::note_mark(std::uint32_t which) const noexcept {
   if (counts_) append_step(which, recording_clock.load()());
@@ -44359,7 +45819,8 @@ inline status session_steps::set_schedule(const step_schedule& wanted) {
     const session_lock session(session_->mutex_);
     const session_phases& phases = session_->phases_;
     if (phases.is(session_phase::off)) return {};
-    if (phases.is(session_phase::idle) || phases.is(session_phase::stopped))
+    // While the program looks at the profile of a cycle, a schedule is on and the session stopped.
+    if (phases.is(session_phase::idle) || (phases.is(session_phase::stopped) && !scheduled_))
       return {"nothing is recorded; give the schedule to kprof::start() as settings::schedule"};
     next = combine(session_->settings_, session_->environment());
     if (!session_->environment().schedule.is_on()) next.value.schedule = wanted;
@@ -44382,7 +45843,7 @@ inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
   if (warms_up && cycles_ != 0) return cycle_;
-  profile run = session_->snapshot(wanted);
+  profile run = session_->snapshot(scopes_in_profile(wanted));
   if (warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
@@ -44409,10 +45870,12 @@ inline void session_steps::advance(steps_lock& lock) {
   const auto number = static_cast<std::uint32_t>(step_);
   if (goes_on) return note_mark(number);
   if (before == step_action::record_last) {
+    const std::uint64_t plan = plans_;
     note_mark(no_step);
     session_->stop();
     finish_cycle(lock);
-    if (!scheduled_) return;  // the program has stopped it meanwhile
+    // The program has stopped meanwhile, or begun with step 0 of another schedule.
+    if (!scheduled_ || plans_ != plan) return;
   }
   if (now == step_action::nothing) return rest();
   begin_cycle();
@@ -44426,7 +45889,7 @@ inline void session_steps::begin_cycle() {
 inline void session_steps::finish_cycle(steps_lock& lock) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
-  profile run = session_->snapshot(single_scopes::beside_devices);
+  profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
   session_->ceilings.add_to(run);
   cycle_ = std::move(run);
   if (use_ == nullptr) return;
@@ -44720,8 +46183,8 @@ KPROF_DETAIL_SESSION void add_ceilings_for_report(profile& run) {
   tell_session([&](const owner_functions& s) { s.add_ceilings(run); });
 }
 /// The run so far for a report of kprof's own.
-KPROF_DETAIL_LOCAL inline profile profile_for_report() {
-  profile run = take_snapshot(single_scopes::beside_devices);
+KPROF_DETAIL_LOCAL inline profile profile_for_report(bool with_scopes = false) {
+  profile run = take_snapshot(with_scopes ? single_scopes::all : single_scopes::beside_devices);
   if (run.state != out_of_memory) add_ceilings_for_report(run);
   return run;
 }
@@ -44769,7 +46232,7 @@ KPROF_DETAIL_LOCAL inline profile take_snapshot(single_scopes) {
   return out;
 }
 KPROF_DETAIL_SESSION void add_ceilings_for_report(profile&) {}
-KPROF_DETAIL_LOCAL inline profile profile_for_report() { return snapshot(); }
+KPROF_DETAIL_LOCAL inline profile profile_for_report(bool = false) { return snapshot(); }
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
@@ -44808,7 +46271,7 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(detail::profile_for_report(), options);
+  return report(detail::profile_for_report(options.timeline), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = detail::profile_for_report();
