@@ -142,7 +142,9 @@ struct operator_lines {
     const std::string shared = joined(take_shared(parts));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].parts = std::move(parts[i]);
     std::string text = format_count(g.rows.size()) + " rows";
-    if (g.shown == 0) text += each_below(chosen.folded_below);
+    // Of rows that are small even together, the sum says how small.
+    const bool is_small = weight_of(g.sum) < chosen.folded_below && !shared.empty();
+    if (g.shown == 0 && !is_small) text += each_below(chosen.folded_below);
     else if (!shared.empty()) text.insert(0, "all ");
     if (!shared.empty()) text += ": " + out.safe(out.ascii() ? ascii_notation(shared) : shared);
     lines.push_back({.row = &g.sum,
