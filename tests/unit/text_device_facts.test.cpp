@@ -220,6 +220,7 @@ TEST_CASE("report.shared_calls_have_a_table_of_their_own") {
   // 256 x 0.32 + 128 x 0.86 + 64 x 2.5 ms; 0.9 / ((3 x 0.6 + 0.9) / 4); 4 - 2.7 of each duration
   CHECK(words(line_with(page, "MulMat")) == "MulMat 458 ms 1.33 4 352 ms");
   CHECK(words(line_with(page, "SoftMax")) == "SoftMax 1.66 ms 1.33 4 1.28 ms");
+  CHECK(words(line_with(page, "all of them")) == "all of them 459 ms 1.33 4 353 ms");
   CHECK_FALSE(has(page.substr(0, page.find("Call tree")), "GetRows"));
 
   // Threads that share calls in different numbers, and calls whose parts were not joined.
@@ -235,6 +236,11 @@ TEST_CASE("report.shared_calls_have_a_table_of_their_own") {
   page = page.substr(page.find(title));
   CHECK(words(line_with(page, "MulMat")).ends_with(" 3.86 352 ms"));
   CHECK(words(line_with(page, "SoftMax")) == "SoftMax n/a n/a 4 n/a");
+
+  // One operator needs no sum; what a filter leaves out is in none.
+  kprof::report_options one = at_width(100);
+  one.filter = "MulMat";
+  CHECK_FALSE(has(page_of(kprof_test::shared_profile(), one), "all of them"));
 
   page = page_of(p, at_width(40));
   page = page.substr(page.find(title));
