@@ -14,6 +14,7 @@
 #include <kprof/model/advice/rows.hpp>
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/shapes.hpp>
+#include <kprof/model/advice/steps.hpp>
 #include <kprof/model/advice/timeline.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -60,6 +61,7 @@ inline constexpr advice_rule catalogue[] = {
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
     {"S8", calls, cause::spread, 0.05, &uneven_calls},
     {"S9", run, cause::run, 0, &falling_clock},
+    {"S11", run, cause::run, 0, &uneven_steps},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
     {"H3", calls, cause::denormals, 0.01, &denormal_numbers},
@@ -148,8 +150,10 @@ inline constexpr explanation explanations[] = {
      "copies and memsets that block take 3 % of the stretch, but copies of 64 KiB or less to the "
      "device",
      "idle time in them", "Nsight Systems, cuda_memcpy_sync"},
-    {"C3", "many small copies", "100 or more, below 64 KiB each",
-     "(n - 1) (mean time - bytes / rate of pinned copies)", "CUDA Best Practices Guide"},
+    {"C3", "many small copies",
+     "100 or more in the run or, where it has steps, in each of them on average; below 64 KiB each",
+     "(n - 1) (mean time - bytes / rate of pinned copies), of each step",
+     "CUDA Best Practices Guide"},
     {"C4", "copies run beside no kernel", "5 % of the stretch, without what C5 speaks about",
      "that time", "HTA, exposed memory time"},
     {"C5", "data goes to the host and straight back",
@@ -192,6 +196,10 @@ inline constexpr explanation explanations[] = {
      "of kernels that ran ten times in each half of the stretch every one takes 5 % longer in the "
      "second, t > 4",
      "what the second half takes more", "nvbench, throttling"},
+    {"S11", "some steps take far longer than most",
+     "20 steps or more, p99 > 1.5 medians, excess above the median >= 3 % of the run; where calls "
+     "of one operator are most of it, S8 speaks",
+     "sum of max(0, step - median), without the first step's", "HTA, stragglers"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
      "run, not shared, of calls of 20 us and more, on a CPU for 80 % of their time, never faster "

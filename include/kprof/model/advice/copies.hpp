@@ -11,6 +11,7 @@
 #include <kprof/model/names.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -60,6 +61,13 @@ inline double mean_bytes(const copy_row& copy) noexcept {
   return "Copies";
 }
 
+/// How often a loop may gather its copies anew: in each step; 1 where there are no steps.
+[[gnu::cold]] inline double rounds_of(const profile& p) noexcept {
+  std::uint64_t steps = 0;
+  for (const thread_steps& t : p.stepping.threads) steps += t.count;
+  return steps > 1 ? static_cast<double>(steps) : 1;
+}
+
 namespace advice_rules {
 
 /// C1. Copies from or to memory that the system may page out.
@@ -81,16 +89,19 @@ namespace advice_rules {
 /// C3. Many small copies.
 [[gnu::cold]] inline bool small_copies(const advice_facts& f, std::size_t i, advice& out) {
   const copy_row& copy = f.copies[i];
-  if (copy.task != device_task::copy || copy.merged || copy.calls < 100 || copy.bytes == 0 ||
-      !copy.bytes_per_s.known() || mean_bytes(copy) >= 65536)
+  const double rounds = rounds_of(f.run);
+  if (copy.task != device_task::copy || copy.merged || copy.bytes == 0 ||
+      static_cast<double>(copy.calls) < 100 * rounds || !copy.bytes_per_s.known() ||
+      mean_bytes(copy) >= 65536)
     return false;
   const auto calls = static_cast<double>(copy.calls);
   const double alone = copy.total_ns / calls,
                streamed = mean_bytes(copy) / pinned_rate(f, copy) * 1e9;
   if (streamed >= alone) return false;
   out.where = name_of(copy.direction);
-  out.gain_ns = (calls - 1) * (alone - streamed);
-  out.fact = sentence("are # of # on average", {as_number(copy.calls), as_bytes(mean_bytes(copy))});
+  out.gain_ns = (calls - rounds) * (alone - streamed);
+  out.fact = sentence(rounds > 1 ? "are # a step of # on average" : "are # of # on average",
+                      {as_number(calls / rounds), as_bytes(mean_bytes(copy))});
   out.action = "Gather them into few large ones";
   return true;
 }
