@@ -265,7 +265,7 @@ class path_walk {
   return out;
 }
 
-/// The thread on which the path of a run ends: whose steps take most time; without steps, the first.
+/// The thread on which the path of a run ends: whose steps take most time; without steps the first.
 [[gnu::cold]] inline std::uint32_t path_thread_of(const profile& p) {
   return p.steps.empty() ? 0 : stepping_thread_of(p);
 }
