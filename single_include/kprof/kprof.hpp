@@ -15857,6 +15857,7 @@ KPROF_DETAIL_END
 // Rules of advice about copies and memsets. Included by catalogue.hpp. Pure.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -15906,6 +15907,13 @@ inline double mean_bytes(const copy_row& copy) noexcept {
   return "Copies";
 }
 
+/// How often a loop may gather its copies anew: in each step; 1 where there are no steps.
+[[gnu::cold]] inline double rounds_of(const profile& p) noexcept {
+  std::uint64_t steps = 0;
+  for (const thread_steps& t : p.stepping.threads) steps += t.count;
+  return steps > 1 ? static_cast<double>(steps) : 1;
+}
+
 namespace advice_rules {
 
 /// C1. Copies from or to memory that the system may page out.
@@ -15927,16 +15935,19 @@ namespace advice_rules {
 /// C3. Many small copies.
 [[gnu::cold]] inline bool small_copies(const advice_facts& f, std::size_t i, advice& out) {
   const copy_row& copy = f.copies[i];
-  if (copy.task != device_task::copy || copy.merged || copy.calls < 100 || copy.bytes == 0 ||
-      !copy.bytes_per_s.known() || mean_bytes(copy) >= 65536)
+  const double rounds = rounds_of(f.run);
+  if (copy.task != device_task::copy || copy.merged || copy.bytes == 0 ||
+      static_cast<double>(copy.calls) < 100 * rounds || !copy.bytes_per_s.known() ||
+      mean_bytes(copy) >= 65536)
     return false;
   const auto calls = static_cast<double>(copy.calls);
   const double alone = copy.total_ns / calls,
                streamed = mean_bytes(copy) / pinned_rate(f, copy) * 1e9;
   if (streamed >= alone) return false;
   out.where = name_of(copy.direction);
-  out.gain_ns = (calls - 1) * (alone - streamed);
-  out.fact = sentence("are # of # on average", {as_number(copy.calls), as_bytes(mean_bytes(copy))});
+  out.gain_ns = (calls - rounds) * (alone - streamed);
+  out.fact = sentence(rounds > 1 ? "are # a step of # on average" : "are # of # on average",
+                      {as_number(calls / rounds), as_bytes(mean_bytes(copy))});
   out.action = "Gather them into few large ones";
   return true;
 }
@@ -17080,6 +17091,321 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/rows.hpp>
 
+// <kprof/model/advice/steps.hpp>
+#ifndef KPROF_MODEL_ADVICE_STEPS_HPP
+#define KPROF_MODEL_ADVICE_STEPS_HPP
+
+// A rule of advice about steps of the program's main loop, some of which take far longer than most.
+// Included by catalogue.hpp. Pure.
+
+// <kprof/model/steps.hpp>
+#ifndef KPROF_MODEL_STEPS_HPP
+#define KPROF_MODEL_STEPS_HPP
+
+// What the program's steps took: numbers of each thread's steps, the work of a step, and whose time
+// makes slow steps slow. Pure. Linear in profile::nodes and the shares of steps, sorting aside.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// The steps of one thread that ended, all of them. In ns.
+struct step_row {
+  std::uint32_t thread = thread_steps::none;  ///< index in profile::threads
+  std::uint64_t count = 0;
+  double total_ns = 0;
+  double median_ns = 0;  ///< within 0.8 %, as p99_ns
+  double p99_ns = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  double first_ns = -1;    ///< negative: not known
+  double running_ns = -1;  ///< of the step that had not ended; negative: none
+
+  /// p99 over median: 1 where all steps take the same time.
+  double jitter() const noexcept { return median_ns > 0 ? p99_ns / median_ns : 1; }
+};
+
+/// How much longer scopes of one name took in steps above the median than in as many others.
+struct step_excess {
+  std::string_view name;  ///< operator or region; empty: outside all scopes
+  double ns = 0;          ///< negative: they took less
+};
+
+/// What single steps did, as far as their scopes are known.
+struct step_details {
+  std::uint64_t steps = 0;  ///< of which all scopes are known; the rest is of these alone
+  double total_ns = 0;
+  double median_ns = 0;
+  /// What steps above the median took more than as many others, at the mean of these, would.
+  double excess_ns = 0;
+  /// Self times on the steps' own thread, most first; they sum to excess_ns.
+  std::vector<step_excess> excess;
+  double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
+  double model_flops = 0;       ///< without what was computed once more
+  double least_ns = -1;         ///< that the machine needs for model_flops; negative: not known
+  double hardware_ns = -1;      ///< the same for `flops`
+  dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
+  double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
+
+  /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
+  double mfu() const noexcept { return total_ns > 0 ? least_ns / total_ns : 0; }
+  /// Hardware FLOPs utilisation: the same, with what was computed once more.
+  double hfu() const noexcept { return total_ns > 0 ? hardware_ns / total_ns : 0; }
+};
+
+namespace detail {
+
+/// The highest dense rate of a type, in operations a second, of all devices that worked or, where
+/// none did, of all processors; 0: not known.
+inline double peak_rate(const profile& p, dtype type) {
+  double rate = 0;
+  if (has_device_work(p)) {
+    for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
+      if (!(p.device.devices[i].sum_ns > 0)) continue;
+      double highest = 0;
+      for (const gpu_arithmetic_ceiling& a : p.machine.gpus[i].arithmetic)
+        if (a.type == computed_in(type)) highest = std::max(highest, a.operations);
+      if (!(highest > 0)) return 0;
+      rate += highest;
+    }
+  } else {
+    const cpu_ceilings& cpu = p.machine.cpu;
+    for (const arithmetic_ceiling& a : cpu.arithmetic)
+      if (a.type == computed_in(type))
+        rate = std::max(rate, rate_of(a.operations, cpu.threads, cpu.threads));
+  }
+  return rate;
+}
+
+/// Sums what the shares of whole steps say.
+class step_summing {
+ public:
+  [[gnu::cold]] step_summing(const profile& p, std::uint32_t thread)
+      : p_(p), number_(p.steps.size(), none) {
+    for (std::size_t i = 0; i < p.steps.size(); ++i) {
+      const step_mark& m = p.steps[i];
+      if (m.thread != thread || p.stepping.whole_from < 0 || m.begin < p.stepping.whole_from ||
+          m.end < m.begin)
+        continue;
+      number_[i] = static_cast<std::uint32_t>(length_.size());
+      length_.push_back(static_cast<double>(m.end - m.begin));
+    }
+    out_.steps = length_.size();
+    for (const double ns : length_) out_.total_ns += ns;
+    if (length_.size() < 2) return;
+    out_.median_ns = median(length_);
+    out_.excess_ns = excess_of(length_);
+    add_excess(thread);
+    add_work();
+  }
+  step_details take() { return std::move(out_); }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  static double median(std::vector<double> of) {
+    sort_table(of, [](double a, double b) { return a < b; });
+    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
+  }
+  /// Of times by step: those of slow steps less as many times the mean of the others.
+  double excess_of(const std::vector<double>& times) const {
+    double slow_ns = 0, other_ns = 0, slow = 0;
+    for (std::size_t i = 0; i < length_.size(); ++i) {
+      const bool is_slow = length_[i] > out_.median_ns;
+      (is_slow ? slow_ns : other_ns) += times[i];
+      slow += is_slow ? 1 : 0;
+    }
+    return slow_ns - slow * other_ns / (static_cast<double>(length_.size()) - slow);
+  }
+  bool is_whole(const step_share& s) const {
+    return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
+  }
+
+  [[gnu::cold]] void add_excess(std::uint32_t thread) {
+    std::vector<std::string_view> names{{}};          // outside all scopes first
+    std::vector<std::vector<double>> times{length_};  // by name and step
+    std::vector<std::uint32_t> name_of(p_.nodes.size(), none);
+    for (const step_share& s : p_.stepping.shares) {
+      if (!is_whole(s) || p_.nodes[s.node].thread != thread) continue;
+      std::uint32_t& name = name_of[s.node];
+      if (name == none) {
+        const auto known = std::find(names.begin() + 1, names.end(), p_.nodes[s.node].name);
+        name = static_cast<std::uint32_t>(known - names.begin());
+        if (known == names.end()) {
+          names.emplace_back(p_.nodes[s.node].name);
+          times.emplace_back(length_.size());
+        }
+      }
+      times[name][number_[s.step]] += not_negative(s.self_ns);
+      times[0][number_[s.step]] -= not_negative(s.self_ns);
+    }
+    for (std::size_t n = 0; n < names.size(); ++n)
+      out_.excess.push_back({names[n], excess_of(times[n])});
+    sort_table(out_.excess, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+  }
+
+  /// Of calls inside another one with a formula that one tells.
+  [[gnu::cold]] void add_work() {
+    std::vector<char> inside(p_.nodes.size());
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const std::uint32_t parent = p_.nodes[i].parent;
+      inside[i] = parent < i && (inside[parent] != 0 || has_flops(p_.nodes[parent]));
+    }
+    const roofline roofs(p_, device_sums(p_));
+    std::vector<type_flops> by_type;
+    for (const step_share& s : p_.stepping.shares) {
+      if (!is_whole(s) || inside[s.node] != 0) continue;
+      const scope_node& n = p_.nodes[s.node];
+      if (!has_flops(n) || !opens_calls(n)) continue;
+      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
+      if (!(flops > 0)) continue;
+      // f32 on tensor cores is held against their rate.
+      const call_roof& roof = roofs.of(s.node);
+      const dtype type = roof.why == absence::none ? roof.type : n.work.type;
+      auto known = by_type.begin();
+      while (known != by_type.end() && known->type != type) ++known;
+      if (known == by_type.end()) known = by_type.insert(known, {type, 0, 0});
+      known->all += flops;
+      if (n.work.pass != pass_kind::recompute) known->model += flops;
+    }
+    sum_up(by_type);
+  }
+  struct type_flops {
+    dtype type = dtype::unknown;
+    double all = 0, model = 0;  // `model`: without what was computed once more
+  };
+  [[gnu::cold]] void sum_up(const std::vector<type_flops>& by_type) {
+    double model_ns = 0, all_ns = 0;
+    for (const type_flops& t : by_type) {
+      out_.flops += t.all;
+      out_.model_flops += t.model;
+      const double rate = peak_rate(p_, t.type);
+      if (by_type.size() == 1) out_.type = t.type, out_.peak = rate;
+      // One type whose rate is not known leaves the whole unknown.
+      if (!(rate > 0)) model_ns = all_ns = std::numeric_limits<double>::infinity();
+      else model_ns += t.model / rate * 1e9, all_ns += t.all / rate * 1e9;
+    }
+    if (by_type.empty() || !std::isfinite(all_ns)) return;
+    out_.least_ns = model_ns;
+    out_.hardware_ns = all_ns;
+  }
+  static bool has_flops(const scope_node& n) noexcept {
+    return n.kind == scope_kind::op && n.work.has_flops && n.work.valid;
+  }
+
+  const profile& p_;
+  std::vector<std::uint32_t> number_;  // of each mark: among the whole steps
+  std::vector<double> length_;         // of these, in ns
+  step_details out_;
+};
+
+}  // namespace detail
+
+/// A row for each thread with steps that ended; the one whose steps take most time first.
+[[gnu::cold]] inline std::vector<step_row> step_table(const profile& p) {
+  std::vector<step_row> out;
+  for (const thread_steps& t : p.stepping.threads) {
+    if (t.count == 0) continue;
+    const double least = std::max(0.0, t.min_ns), most = std::max(least, t.max_ns);
+    const auto quantile = [&](double q) {
+      return std::clamp(t.durations.quantile(q) * p.clock.ns_per_tick, least, most);
+    };
+    out.push_back({t.thread, t.count, t.total_ns, quantile(0.5), quantile(0.99), least, most,
+                   t.first_ns, t.running_ns});
+  }
+  detail::sort_table(out,
+                     [](const step_row& a, const step_row& b) { return a.total_ns > b.total_ns; });
+  return out;
+}
+
+/// Of the steps of one thread; no steps where the timeline has none of them whole.
+[[gnu::cold]] inline step_details details_of_steps(const profile& p, std::uint32_t thread) {
+  return detail::step_summing(p, thread).take();
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/steps.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// What the steps of a thread took above their median, summed; without the first one, which warms
+/// up.
+[[gnu::cold]] inline double excess_of_steps(const profile& p, const step_row& row) {
+  double ns = 0;
+  for (const thread_steps& t : p.stepping.threads) {
+    if (t.thread != row.thread || t.count != row.count) continue;
+    t.durations.each([&](std::uint32_t bucket, std::uint64_t count) {
+      const double length =
+          std::clamp(histogram::value_of(bucket) * p.clock.ns_per_tick, row.min_ns, row.max_ns);
+      ns += std::max(0.0, length - row.median_ns) * static_cast<double>(count);
+    });
+    break;
+  }
+  return std::max(0.0, ns - std::max(0.0, row.first_ns - row.median_ns));
+}
+
+/// Whether S8 speaks about calls of an operator of this name.
+[[gnu::cold]] inline bool has_uneven_calls(const advice_facts& f, std::string_view name) {
+  for (std::size_t i = 0; i < f.rows.size(); ++i) {
+    advice unused;
+    if (f.rows[i].name == name && f.rows[i].total_ns >= 0.05 * f.window_ns &&
+        uneven_calls(f, i, unused))
+      return true;
+  }
+  return false;
+}
+
+/// S11. Some steps take far longer than most.
+[[gnu::cold]] inline bool uneven_steps(const advice_facts& f, std::size_t, advice& out) {
+  const std::vector<step_row> rows = step_table(f.run);
+  if (rows.empty() || rows[0].count < 20 || !(rows[0].p99_ns > 1.5 * rows[0].median_ns))
+    return false;
+  const step_row& row = rows[0];
+  out.gain_ns = excess_of_steps(f.run, row);
+  if (out.gain_ns < 0.03 * f.window_ns) return false;
+  // Those whose time makes slow steps slow, as far as the scopes of steps are known.
+  const step_details details = details_of_steps(f.run, row.thread);
+  std::string names;
+  std::size_t named = 0;
+  for (const step_excess& e : details.excess) {
+    if (named == 3 || !(e.ns > 0.1 * details.excess_ns)) break;
+    if (e.name.empty()) continue;
+    if (named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name)) return false;
+    names += (named++ == 0 ? "" : ", ") +
+             sentence("# (#)", {as_text(e.name), as_share(e.ns / details.excess_ns)});
+  }
+  out.where = "Steps";
+  out.time_ns = row.total_ns;
+  out.fact = sentence("take # mostly and # or more in one of a hundred",
+                      {as_time(row.median_ns), as_time(row.p99_ns)});
+  if (!names.empty()) out.fact += sentence("; the excess of slow ones is in #", {as_text(names)});
+  out.action = names.empty()
+                   ? "Find which scopes make slow ones slow: report(by=op+step)"
+                   : "Look for what interrupts these: waiting for data, allocation, other threads";
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/steps.hpp>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -17124,6 +17450,7 @@ inline constexpr advice_rule catalogue[] = {
     {"S7", calls, cause::first_call, 0.02, &slow_first_call},
     {"S8", calls, cause::spread, 0.05, &uneven_calls},
     {"S9", run, cause::run, 0, &falling_clock},
+    {"S11", run, cause::run, 0, &uneven_steps},
     {"H1", run, cause::threads, 0, &one_thread},
     {"H2", run, cause::threads, 0, &too_many_threads},
     {"H3", calls, cause::denormals, 0.01, &denormal_numbers},
@@ -17212,8 +17539,10 @@ inline constexpr explanation explanations[] = {
      "copies and memsets that block take 3 % of the stretch, but copies of 64 KiB or less to the "
      "device",
      "idle time in them", "Nsight Systems, cuda_memcpy_sync"},
-    {"C3", "many small copies", "100 or more, below 64 KiB each",
-     "(n - 1) (mean time - bytes / rate of pinned copies)", "CUDA Best Practices Guide"},
+    {"C3", "many small copies",
+     "100 or more in the run or, where it has steps, in each of them on average; below 64 KiB each",
+     "(n - 1) (mean time - bytes / rate of pinned copies), of each step",
+     "CUDA Best Practices Guide"},
     {"C4", "copies run beside no kernel", "5 % of the stretch, without what C5 speaks about",
      "that time", "HTA, exposed memory time"},
     {"C5", "data goes to the host and straight back",
@@ -17256,6 +17585,10 @@ inline constexpr explanation explanations[] = {
      "of kernels that ran ten times in each half of the stretch every one takes 5 % longer in the "
      "second, t > 4",
      "what the second half takes more", "nvbench, throttling"},
+    {"S11", "some steps take far longer than most",
+     "20 steps or more, p99 > 1.5 medians, excess above the median >= 3 % of the run; where calls "
+     "of one operator are most of it, S8 speaks",
+     "sum of max(0, step - median), without the first step's", "HTA, stragglers"},
     {"H1", "one thread works while other CPUs are idle",
      "2 CPUs or more, others in scopes for 20 % of the busiest thread at most; rows of 10 % of the "
      "run, not shared, of calls of 20 us and more, on a CPU for 80 % of their time, never faster "
@@ -21450,7 +21783,7 @@ class path_walk {
   return out;
 }
 
-/// The thread on which the path of a run ends: whose steps take most time; without steps, the first.
+/// The thread on which the path of a run ends: whose steps take most time; without steps the first.
 [[gnu::cold]] inline std::uint32_t path_thread_of(const profile& p) {
   return p.steps.empty() ? 0 : stepping_thread_of(p);
 }
@@ -24665,242 +24998,6 @@ KPROF_DETAIL_END
 // The section "Steps" of the text report: what a step takes, how far the first one differs, and
 // whose time makes slow ones slow. Ten lines at most. Included by write_text.hpp.
 
-// <kprof/model/steps.hpp>
-#ifndef KPROF_MODEL_STEPS_HPP
-#define KPROF_MODEL_STEPS_HPP
-
-// What the program's steps took: numbers of each thread's steps, the work of a step, and whose time
-// makes slow steps slow. Pure. Linear in profile::nodes and the shares of steps, sorting aside.
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// The steps of one thread that ended, all of them. In ns.
-struct step_row {
-  std::uint32_t thread = thread_steps::none;  ///< index in profile::threads
-  std::uint64_t count = 0;
-  double total_ns = 0;
-  double median_ns = 0;  ///< within 0.8 %, as p99_ns
-  double p99_ns = 0;
-  double min_ns = 0;
-  double max_ns = 0;
-  double first_ns = -1;    ///< negative: not known
-  double running_ns = -1;  ///< of the step that had not ended; negative: none
-
-  /// p99 over median: 1 where all steps take the same time.
-  double jitter() const noexcept { return median_ns > 0 ? p99_ns / median_ns : 1; }
-};
-
-/// How much longer scopes of one name took in steps above the median than in as many others.
-struct step_excess {
-  std::string_view name;  ///< operator or region; empty: outside all scopes
-  double ns = 0;          ///< negative: they took less
-};
-
-/// What single steps did, as far as their scopes are known.
-struct step_details {
-  std::uint64_t steps = 0;  ///< of which all scopes are known; the rest is of these alone
-  double total_ns = 0;
-  double median_ns = 0;
-  /// What steps above the median took more than as many others, at the mean of these, would.
-  double excess_ns = 0;
-  /// Self times on the steps' own thread, most first; they sum to excess_ns.
-  std::vector<step_excess> excess;
-  double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
-  double model_flops = 0;       ///< without what was computed once more
-  double least_ns = -1;         ///< that the machine needs for model_flops; negative: not known
-  double hardware_ns = -1;      ///< the same for `flops`
-  dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
-  double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
-
-  /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
-  double mfu() const noexcept { return total_ns > 0 ? least_ns / total_ns : 0; }
-  /// Hardware FLOPs utilisation: the same, with what was computed once more.
-  double hfu() const noexcept { return total_ns > 0 ? hardware_ns / total_ns : 0; }
-};
-
-namespace detail {
-
-/// The highest dense rate of a type, in operations a second, of all devices that worked or, where
-/// none did, of all processors; 0: not known.
-inline double peak_rate(const profile& p, dtype type) {
-  double rate = 0;
-  if (has_device_work(p)) {
-    for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
-      if (!(p.device.devices[i].sum_ns > 0)) continue;
-      double highest = 0;
-      for (const gpu_arithmetic_ceiling& a : p.machine.gpus[i].arithmetic)
-        if (a.type == computed_in(type)) highest = std::max(highest, a.operations);
-      if (!(highest > 0)) return 0;
-      rate += highest;
-    }
-  } else {
-    const cpu_ceilings& cpu = p.machine.cpu;
-    for (const arithmetic_ceiling& a : cpu.arithmetic)
-      if (a.type == computed_in(type))
-        rate = std::max(rate, rate_of(a.operations, cpu.threads, cpu.threads));
-  }
-  return rate;
-}
-
-/// Sums what the shares of whole steps say.
-class step_summing {
- public:
-  [[gnu::cold]] step_summing(const profile& p, std::uint32_t thread)
-      : p_(p), number_(p.steps.size(), none) {
-    for (std::size_t i = 0; i < p.steps.size(); ++i) {
-      const step_mark& m = p.steps[i];
-      if (m.thread != thread || p.stepping.whole_from < 0 || m.begin < p.stepping.whole_from ||
-          m.end < m.begin)
-        continue;
-      number_[i] = static_cast<std::uint32_t>(length_.size());
-      length_.push_back(static_cast<double>(m.end - m.begin));
-    }
-    out_.steps = length_.size();
-    for (const double ns : length_) out_.total_ns += ns;
-    if (length_.size() < 2) return;
-    out_.median_ns = median(length_);
-    out_.excess_ns = excess_of(length_);
-    add_excess(thread);
-    add_work();
-  }
-  step_details take() { return std::move(out_); }
-
- private:
-  static constexpr std::uint32_t none = 0xFFFFFFFFU;
-
-  static double median(std::vector<double> of) {
-    sort_table(of, [](double a, double b) { return a < b; });
-    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
-  }
-  /// Of times by step: those of slow steps less as many times the mean of the others.
-  double excess_of(const std::vector<double>& times) const {
-    double slow_ns = 0, other_ns = 0, slow = 0;
-    for (std::size_t i = 0; i < length_.size(); ++i) {
-      const bool is_slow = length_[i] > out_.median_ns;
-      (is_slow ? slow_ns : other_ns) += times[i];
-      slow += is_slow ? 1 : 0;
-    }
-    return slow_ns - slow * other_ns / (static_cast<double>(length_.size()) - slow);
-  }
-  bool is_whole(const step_share& s) const {
-    return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
-  }
-
-  [[gnu::cold]] void add_excess(std::uint32_t thread) {
-    std::vector<std::string_view> names{{}};          // outside all scopes first
-    std::vector<std::vector<double>> times{length_};  // by name and step
-    std::vector<std::uint32_t> name_of(p_.nodes.size(), none);
-    for (const step_share& s : p_.stepping.shares) {
-      if (!is_whole(s) || p_.nodes[s.node].thread != thread) continue;
-      std::uint32_t& name = name_of[s.node];
-      if (name == none) {
-        const auto known = std::find(names.begin() + 1, names.end(), p_.nodes[s.node].name);
-        name = static_cast<std::uint32_t>(known - names.begin());
-        if (known == names.end()) {
-          names.emplace_back(p_.nodes[s.node].name);
-          times.emplace_back(length_.size());
-        }
-      }
-      times[name][number_[s.step]] += not_negative(s.self_ns);
-      times[0][number_[s.step]] -= not_negative(s.self_ns);
-    }
-    for (std::size_t n = 0; n < names.size(); ++n)
-      out_.excess.push_back({names[n], excess_of(times[n])});
-    sort_table(out_.excess, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
-  }
-
-  /// Of calls inside another one with a formula that one tells.
-  [[gnu::cold]] void add_work() {
-    std::vector<char> inside(p_.nodes.size());
-    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
-      const std::uint32_t parent = p_.nodes[i].parent;
-      inside[i] = parent < i && (inside[parent] != 0 || has_flops(p_.nodes[parent]));
-    }
-    const roofline roofs(p_, device_sums(p_));
-    std::vector<type_flops> by_type;
-    for (const step_share& s : p_.stepping.shares) {
-      if (!is_whole(s) || inside[s.node] != 0) continue;
-      const scope_node& n = p_.nodes[s.node];
-      if (!has_flops(n) || !opens_calls(n)) continue;
-      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
-      if (!(flops > 0)) continue;
-      // f32 on tensor cores is held against their rate.
-      const call_roof& roof = roofs.of(s.node);
-      const dtype type = roof.why == absence::none ? roof.type : n.work.type;
-      auto known = by_type.begin();
-      while (known != by_type.end() && known->type != type) ++known;
-      if (known == by_type.end()) known = by_type.insert(known, {type, 0, 0});
-      known->all += flops;
-      if (n.work.pass != pass_kind::recompute) known->model += flops;
-    }
-    sum_up(by_type);
-  }
-  struct type_flops {
-    dtype type = dtype::unknown;
-    double all = 0, model = 0;  // `model`: without what was computed once more
-  };
-  [[gnu::cold]] void sum_up(const std::vector<type_flops>& by_type) {
-    double model_ns = 0, all_ns = 0;
-    for (const type_flops& t : by_type) {
-      out_.flops += t.all;
-      out_.model_flops += t.model;
-      const double rate = peak_rate(p_, t.type);
-      if (by_type.size() == 1) out_.type = t.type, out_.peak = rate;
-      // One type whose rate is not known leaves the whole unknown.
-      if (!(rate > 0)) model_ns = all_ns = std::numeric_limits<double>::infinity();
-      else model_ns += t.model / rate * 1e9, all_ns += t.all / rate * 1e9;
-    }
-    if (by_type.empty() || !std::isfinite(all_ns)) return;
-    out_.least_ns = model_ns;
-    out_.hardware_ns = all_ns;
-  }
-  static bool has_flops(const scope_node& n) noexcept {
-    return n.kind == scope_kind::op && n.work.has_flops && n.work.valid;
-  }
-
-  const profile& p_;
-  std::vector<std::uint32_t> number_;  // of each mark: among the whole steps
-  std::vector<double> length_;         // of these, in ns
-  step_details out_;
-};
-
-}  // namespace detail
-
-/// A row for each thread with steps that ended; the one whose steps take most time first.
-[[gnu::cold]] inline std::vector<step_row> step_table(const profile& p) {
-  std::vector<step_row> out;
-  for (const thread_steps& t : p.stepping.threads) {
-    if (t.count == 0) continue;
-    const double least = std::max(0.0, t.min_ns), most = std::max(least, t.max_ns);
-    const auto quantile = [&](double q) {
-      return std::clamp(t.durations.quantile(q) * p.clock.ns_per_tick, least, most);
-    };
-    out.push_back({t.thread, t.count, t.total_ns, quantile(0.5), quantile(0.99), least, most,
-                   t.first_ns, t.running_ns});
-  }
-  detail::sort_table(out,
-                     [](const step_row& a, const step_row& b) { return a.total_ns > b.total_ns; });
-  return out;
-}
-
-/// Of the steps of one thread; no steps where the timeline has none of them whole.
-[[gnu::cold]] inline step_details details_of_steps(const profile& p, std::uint32_t thread) {
-  return detail::step_summing(p, thread).take();
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/steps.hpp>
-
 // <kprof/report/text/direction_lines.hpp>
 #ifndef KPROF_REPORT_TEXT_DIRECTION_LINES_HPP
 #define KPROF_REPORT_TEXT_DIRECTION_LINES_HPP
@@ -25698,7 +25795,9 @@ struct operator_lines {
     const std::string shared = joined(take_shared(parts));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].parts = std::move(parts[i]);
     std::string text = format_count(g.rows.size()) + " rows";
-    if (g.shown == 0) text += each_below(chosen.folded_below);
+    // Of rows that are small even together, the sum says how small.
+    const bool is_small = weight_of(g.sum) < chosen.folded_below && !shared.empty();
+    if (g.shown == 0 && !is_small) text += each_below(chosen.folded_below);
     else if (!shared.empty()) text.insert(0, "all ");
     if (!shared.empty()) text += ": " + out.safe(out.ascii() ? ascii_notation(shared) : shared);
     lines.push_back({.row = &g.sum,
