@@ -49,10 +49,12 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
   return added;
 }
 
+// nvcc writes a member of this type with parentheses that g++ warns about.
+using gpu_number_member = double gpu_ceilings::*;
 /// What is said of a GPU in one number: "gpu.memory".
 struct gpu_number {
   std::string_view key;
-  double gpu_ceilings::*to;
+  gpu_number_member to;
   bool is_clock = false;
 };
 inline constexpr gpu_number gpu_numbers[] = {{"memory", &gpu_ceilings::memory_bytes},
