@@ -318,15 +318,6 @@ TEST_CASE("advice_device.C3_small_copies") {
   CHECK(gain(with_copies(100, 1200, 2100, memory_place::pinned), "C3") == Approx(99 * 2000));
   CHECK(gain(with_copies(99, 1200, 2100, memory_place::pinned), "C3") == silent);
   CHECK(gain(with_copies(100, 65'536, 21'000, memory_place::pinned), "C3") == silent);
-  // Where there are steps, so many in each: a loop may gather those of a step.
-  profile stepped = with_copies(500, 1200, 2100, memory_place::pinned);
-  kprof::thread_steps& steps = stepped.stepping.threads.emplace_back();
-  steps.thread = 0;
-  steps.count = 5;
-  CHECK(gain(stepped, "C3") == Approx((500 - 5) * 2000));
-  CHECK(asked(stepped, "C3")[0].fact == "are 100 a step of 1.20 kB on average");
-  stepped.stepping.threads[0].count = 6;
-  CHECK(gain(stepped, "C3") == silent);
 }
 
 TEST_CASE("advice_device.C6_a_slow_link") {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The rule of advice about steps that take far longer than most.
+// Rules of advice about steps: those that take far longer than most, and small copies in each.
 
 #include <kprof/advice.hpp>
 
 #include "advised.hpp"
 #include "catch.hpp"
-#include "profile_builder.hpp"
+#include "device_builder.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -105,4 +105,26 @@ TEST_CASE("advice_steps.S11_says_less_where_no_step_is_whole") {
   CHECK(text_of(asked(p, "S11")[0]) ==
         "Steps take 10.0 µs mostly and 30.0 µs or more in one of a hundred. Find which scopes make "
         "slow ones slow: report(by=op+step)");
+}
+
+TEST_CASE("advice_steps.C3_counts_small_copies_by_step") {
+  kprof_test::device_builder b;
+  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+  b.calls(op, 10, 5000);
+  b.copy(op, kprof::copy_direction::host_to_device, 500, 2100, 1200).from =
+      kprof::memory_place::pinned;
+  b.kernel(op, "k", 10, 100e3);
+  kprof::profile p = b.done();
+  kprof_test::add_device(p);
+  p.stepping = {};
+  p.wall_ns = p.device.devices[0].sum_ns;
+  CHECK(gain(p, "C3") == Approx(499 * 2000));
+  // A loop may gather those of a step.
+  kprof::thread_steps& steps = p.stepping.threads.emplace_back();
+  steps.thread = 0;
+  steps.count = 5;
+  CHECK(gain(p, "C3") == Approx((500 - 5) * 2000));
+  CHECK(asked(p, "C3")[0].fact == "are 100 a step of 1.20 kB on average");
+  p.stepping.threads[0].count = 6;
+  CHECK(gain(p, "C3") == silent);
 }

@@ -7,10 +7,12 @@
 #include "catch.hpp"
 #include "golden.hpp"
 #include "report_page.hpp"
-#include "timeline_builder.hpp"
+#include "timeline_oracle.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <vector>
 
 using kprof_test::has;
 using kprof_test::page_of;
@@ -154,4 +156,27 @@ TEST_CASE("text.means_of_steps_sum_to_the_mean_step") {
   const std::int64_t sums[4] = {1, 1, 1, 4};
   const std::vector<std::int64_t> means = kprof::detail::means_of(sums, 3);
   CHECK(means == std::vector<std::int64_t>{0, 1, 0, 1});
+}
+
+TEST_CASE("text.timeline_of_odd_times_is_a_page_of_the_width") {
+  constexpr auto latest = std::numeric_limits<std::int64_t>::max();
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    kprof_test::random_timeline made(seed);
+    kprof::profile& p = made.p;
+    const auto odd = [&](std::int64_t& t) {
+      t = (seed + static_cast<std::uint64_t>(t)) % 5 == 0 ? latest - t : t;
+    };
+    if (seed % 3 == 0)
+      for (kprof::device_item& i : p.device.timeline.items) odd(i.start), odd(i.end);
+    if (seed % 4 == 0)
+      for (kprof::step_mark& s : p.steps) odd(s.begin), odd(s.end), s.thread = seed % 5;
+    if (seed % 5 == 0)
+      for (kprof::timeline_scope& s : p.timeline) odd(s.start);
+    const std::string page = page_of(p, timeline_at_width(seed % 2 == 0 ? 80 : 40));
+    INFO("seed " << seed << page);
+    std::size_t widest = 0;
+    for (const std::string& line : kprof_test::lines_of(page))
+      widest = std::max(widest, kprof::detail::display_width(line));
+    REQUIRE(widest <= (seed % 2 == 0 ? 80 : 40));
+  }
 }
