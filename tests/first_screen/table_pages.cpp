@@ -91,6 +91,7 @@ TEST_CASE("first_screen.random_pages_by_random_keys_hold_what_every_page_must") 
 #else
   constexpr std::uint32_t reports = 400;
 #endif
+  std::uint32_t pages_read = 0;
   for (std::uint32_t seed = 1; seed <= reports; ++seed) {
     const kprof::profile run = kprof_test::random_report(seed + 10'000).make(12);
     std::mt19937 random(seed);
@@ -115,8 +116,11 @@ TEST_CASE("first_screen.random_pages_by_random_keys_hold_what_every_page_must") 
     REQUIRE(kprof_test::lines_wider_than(page, static_cast<std::size_t>(options.width)) == "");
     REQUIRE(kprof_test::rows_that_read_the_same(page) == "");
     REQUIRE(kprof_test::shares_not_whole(page) == "");
-    REQUIRE(kprof_test::operator_table_of(page).rows.size() > 0);
-    if (whole)
+    // The checks read tables with a column of shares; a narrow page may have no room for it.
+    const bool is_read = kprof_test::operator_table_of(page).rows.size() > 0;
+    REQUIRE((is_read || !kprof_test::has(page, " share")));
+    pages_read += is_read ? 1 : 0;
+    if (whole && is_read)
       REQUIRE(kprof_test::rows_without_sets(page, run, options.by.folding(options.fold)) == "");
 
     // Columns that were asked for are there, as far as they fit, and nothing runs over the page.
@@ -128,4 +132,5 @@ TEST_CASE("first_screen.random_pages_by_random_keys_hold_what_every_page_must") 
     REQUIRE(kprof_test::lines_wider_than(chosen, static_cast<std::size_t>(options.width)) == "");
     REQUIRE(kprof_test::has(chosen, " calls"));
   }
+  CHECK(pages_read > reports / 2);
 }
