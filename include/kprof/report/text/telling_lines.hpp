@@ -113,8 +113,8 @@ class telling_lines {
     return 0;
   }
 
-  /// Leaves out parts, those of the fewest values first and of these the later, until it fits. Where
-  /// some stay, the text may be longer still.
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits. With
+  /// those that stay the text may still be too long.
   std::string shortened(const described_row& row, std::size_t width) const {
     const part_list& parts = row.parts;
     std::vector<std::size_t> values;
