@@ -67,8 +67,8 @@ struct kernel_row {
   std::string region;
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
   bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  /// Of the innermost operator that has one, by its name or, where kprof does not know it, the value
-  /// of its field `pass`; empty: none.
+  /// The pass of the innermost operator that has one or, where kprof does not know it, the value of
+  /// its field `pass`; empty: none.
   std::string pass;
   bool several_passes = false;
   /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
