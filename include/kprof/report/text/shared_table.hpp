@@ -50,8 +50,8 @@ namespace detail {
 }
 
 /// A line for each operator of the table above it of which threads shared calls, and one for all of
-/// them; nothing where there is none, or where the user has chosen the columns. Columns of their own
-/// would take the place of the parameters, and most operators would have nothing in them.
+/// them; nothing where there is none, or where the user has chosen the columns. Columns of their
+/// own would take the place of the parameters, and most operators would have nothing in them.
 [[gnu::cold]] inline void print_shared_calls(page& out, const profile& p, const text_plan& plan,
                                              const operator_groups& chosen) {
   grid table;
