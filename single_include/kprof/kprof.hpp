@@ -7227,10 +7227,12 @@ inline constexpr const char* memory_levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
   return added;
 }
 
+// nvcc writes a member of this type with parentheses that g++ warns about.
+using gpu_number_member = double gpu_ceilings::*;
 /// What is said of a GPU in one number: "gpu.memory".
 struct gpu_number {
   std::string_view key;
-  double gpu_ceilings::*to;
+  gpu_number_member to;
   bool is_clock = false;
 };
 inline constexpr gpu_number gpu_numbers[] = {{"memory", &gpu_ceilings::memory_bytes},
@@ -9946,8 +9948,8 @@ namespace detail {
 struct verdict_facts {
   double time_ns = 0;
   absence timed = absence::none;  // why that is not known
-  // The host's calls take less than ten empty scopes, or kernels less than 5 us, or the device, idle
-  // for most of the run, works for less than a fifth of the host's time.
+  // The host's calls take less than ten empty scopes, or kernels less than 5 us, or the device,
+  // which is idle for most of the run, works for less than a fifth of the host's time.
   bool is_short = false;
   bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
 };
@@ -10966,8 +10968,8 @@ struct kernel_row {
   std::string region;
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
   bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  /// Of the innermost operator that has one, by its name or, where kprof does not know it, the value
-  /// of its field `pass`; empty: none.
+  /// The pass of the innermost operator that has one or, where kprof does not know it, the value of
+  /// its field `pass`; empty: none.
   std::string pass;
   bool several_passes = false;
   /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
@@ -22695,8 +22697,8 @@ class telling_lines {
     return 0;
   }
 
-  /// Leaves out parts, those of the fewest values first and of these the later, until it fits. Where
-  /// some stay, the text may be longer still.
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits. With
+  /// those that stay the text may still be too long.
   std::string shortened(const described_row& row, std::size_t width) const {
     const part_list& parts = row.parts;
     std::vector<std::size_t> values;
@@ -26171,8 +26173,8 @@ namespace detail {
 }
 
 /// A line for each operator of the table above it of which threads shared calls, and one for all of
-/// them; nothing where there is none, or where the user has chosen the columns. Columns of their own would take the
-/// place of the parameters, and most operators would have nothing in them.
+/// them; nothing where there is none, or where the user has chosen the columns. Columns of their
+/// own would take the place of the parameters, and most operators would have nothing in them.
 [[gnu::cold]] inline void print_shared_calls(page& out, const profile& p, const text_plan& plan,
                                              const operator_groups& chosen) {
   grid table;

@@ -7,6 +7,7 @@
 
 #include "advised.hpp"
 #include "device_builder.hpp"
+#include "kernel_case.hpp"
 #include "machines.hpp"
 
 #include <kprof/advice.hpp>
@@ -20,41 +21,13 @@ using kprof::profile;
 using kprof_test::asked;
 using kprof_test::device_builder;
 using kprof_test::gain;
+using kprof_test::kernel_case;
 using kprof_test::not_stated;
 using kprof_test::silent;
+using kprof_test::ten_gflop;
 
 namespace {
 
-constexpr std::uint64_t ten_gflop = 10'000'000'000;
-
-/// One operator with one kernel on an H100, for a millisecond: ten calls of 100 us.
-struct kernel_case {
-  std::string op = "Op", parameters = "n=1", kernel = "k";
-  std::uint32_t blocks = 1056, threads = 256, registers = 64, shared = 0;
-  std::uint64_t flops = ten_gflop / 10, bytes = 1000;
-  dtype type = dtype::f32;
-  arithmetic_unit on = arithmetic_unit::unknown;
-
-  profile make() const {
-    device_builder b;
-    const auto node = b.op(b.thread("main", 1), op, parameters);
-    b.calls(node, 10, 5000).work(node, flops, bytes, 0, type);
-    b.p.nodes[node].work.on = on;
-    kprof::device_work& w = b.kernel(node, kernel, 10, 100e3, blocks, threads);
-    w.registers = registers;
-    w.dynamic_shared = shared;
-    return finished(b);
-  }
-
-  static profile finished(device_builder& b) {
-    profile p = b.done();
-    kprof_test::add_device(p);
-    p.wall_ns = 2e6;
-    p.device.devices[0].l2_bytes = 50 << 20;
-    p.machine.gpus = {kprof_test::h100()};
-    return p;
-  }
-};
 constexpr double T = 1e6;
 
 }  // namespace
@@ -290,63 +263,6 @@ TEST_CASE("advice_device.G20_unfused_operators") {
   p = norm.make();
   p.device.work[0].calls = p.device.work[0].gaps = 21;
   CHECK(gain(p, "G20") == silent);
-}
-
-namespace {
-profile with_copies(std::uint64_t runs, std::uint64_t bytes, double ns, kprof::memory_place from) {
-  device_builder b;
-  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
-  b.calls(op, 10, 5000);
-  b.copy(op, kprof::copy_direction::host_to_device, runs, ns, bytes).from = from;
-  b.kernel(op, "k", 10, 100e3);
-  return kernel_case::finished(b);
-}
-}  // namespace
-
-TEST_CASE("advice_device.C1_pageable_copies") {
-  using kprof::memory_place;
-  // 65,536 B in 10.9 us are half of 12 GB/s.
-  CHECK(gain(with_copies(10, 65'536, 65'536 / 6.0, memory_place::pageable), "C1") ==
-        Approx(10 * 65'536 / 6.0 / 2));
-  CHECK(gain(with_copies(10, 65'535, 65'536 / 6.0, memory_place::pageable), "C1") == silent);
-  CHECK(gain(with_copies(10, 65'536, 65'536 / 6.0, memory_place::pinned), "C1") == silent);
-  CHECK(gain(with_copies(10, 65'536, 65'536 / 12.5, memory_place::pageable), "C1") == silent);
-}
-
-TEST_CASE("advice_device.C3_small_copies") {
-  using kprof::memory_place;
-  CHECK(gain(with_copies(100, 1200, 2100, memory_place::pinned), "C3") == Approx(99 * 2000));
-  CHECK(gain(with_copies(99, 1200, 2100, memory_place::pinned), "C3") == silent);
-  CHECK(gain(with_copies(100, 65'536, 21'000, memory_place::pinned), "C3") == silent);
-}
-
-TEST_CASE("advice_device.C6_a_slow_link") {
-  using kprof::memory_place;
-  // 1 MiB in 35 us are 30 GB/s, of a link of 50.
-  const auto on_link = [](std::uint64_t bytes, double ns, memory_place from, double link) {
-    profile p = with_copies(100, bytes, ns, from);
-    p.machine.gpus[0].to_device_bytes = link;
-    return gain(p, "C6");
-  };
-  CHECK(on_link(1 << 20, 35e3, memory_place::pinned, 50e9) ==
-        Approx(100 * 35e3 * (1 - 1048576 / 35e3 / 50)).epsilon(1e-3));
-  CHECK(on_link(1 << 20, 35e3, memory_place::pinned, 49.9e9) == silent);  // above 60 %
-  CHECK(on_link((1 << 20) - 1, 35e3, memory_place::pinned, 50e9) == silent);
-  CHECK(on_link(1 << 20, 35e3, memory_place::pageable, 50e9) == silent);
-  CHECK(on_link(1 << 20, 35e3, memory_place::pinned, 0) == silent);  // nobody measured
-}
-
-TEST_CASE("advice_device.C7_clearing") {
-  const auto with_memset = [](double ns) {
-    device_builder b;
-    const auto op = b.op(b.thread("main", 1), "Op", "n=1");
-    b.calls(op, 10, 5000);
-    b.set(op, 10, ns, 1000);
-    b.kernel(op, "k", 10, 100e3 - ns);
-    return kernel_case::finished(b);
-  };
-  CHECK(gain(with_memset(2000), "C7") == Approx(20e3));
-  CHECK(gain(with_memset(1990), "C7") == silent);
 }
 
 TEST_CASE("advice_device.S2_an_idle_device") {

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 
 #include "advised.hpp"
+#include "advised_window.hpp"
 #include "machines.hpp"
 #include "timeline_builder.hpp"
 
@@ -18,6 +19,7 @@
 using kprof::call_kind;
 using kprof::profile;
 using kprof_test::asked;
+using builder = kprof_test::advised_window;
 using kprof_test::gain;
 using kprof_test::not_stated;
 using kprof_test::silent;
@@ -25,27 +27,6 @@ using kprof_test::text_of;
 using kprof_test::timeline_builder;
 
 namespace {
-
-/// A run whose device has a window of 1 ms: a first kernel of 1 us and a last one that ends at
-/// 1 ms. In between the test has its say.
-struct builder : timeline_builder {
-  std::uint32_t root = thread("main", 1);
-  std::uint32_t op = timeline_builder::op(root, "Op");
-
-  builder() { kernel_at({0, 0, 0, 1'000}, {.scope = op}); }
-  profile finish() {
-    calls(op, 10, 100'000);
-    profile done = this->done();
-    kprof_test::add_device(done);
-    done.wall_ns = 1'000'000;
-    return done;
-  }
-  std::uint32_t function(const std::string& name) {
-    p.device.functions.push_back(name);
-    return static_cast<std::uint32_t>(p.device.functions.size() - 1);
-  }
-  kprof::device_work& work() { return p.device.work[p.device.timeline.items.back().work]; }
-};
 
 /// Work up to `from` and from 990 us on; in between, idle, the host does what the test says. The
 /// last kernel is launched at 980 us, 10 us before it starts.
@@ -231,33 +212,6 @@ TEST_CASE("advice_timeline.S4_and_S5_communication_beside_no_computation") {
   CHECK(gain(communicating(950'001, 20'000), "S5") == silent);
   CHECK(gain(communicating(920'000, 79'999), "S5") > 0);
   CHECK(gain(communicating(920'000, 80'000), "S5") == silent);
-}
-
-TEST_CASE("advice_timeline.S9_a_clock_that_falls") {
-  // Kernels of two kinds, ten of each in each half; those of the second half last longer.
-  const auto runs = [](std::int64_t gemm, std::int64_t relu, int in_first = 10) {
-    builder b;
-    const auto scope = b.op;
-    for (int i = 0; i < 20; ++i) {
-      const bool first = i < in_first;
-      const std::int64_t at = 10'000 + 40'000 * i + (first ? 0 : 150'000), odd = i % 3;
-      b.kernel_at({at, at + 10, at + 20, at + 20 + (first ? 10'000 : gemm) + odd}, {.scope = scope},
-                  "a");
-      b.kernel_at({at + 11, at + 15, at + 15'000, at + 15'000 + (first ? 4'000 : relu) + odd},
-                  {.scope = scope}, "b");
-    }
-    b.kernel_at({980'000, 985'000, 990'000, 1'000'000}, {.scope = b.op});
-    return b.finish();
-  };
-  CHECK(gain(runs(10'600, 4'240), "S9") == Approx(10 * 840).epsilon(0.01));
-  CHECK(text_of(asked(runs(10'600, 4'240), "S9")[0])
-            .find("The device slows down during the run: in the second half each of its 2 kernels "
-                  "takes "
-                  "6% longer. ") == 0);
-  CHECK(gain(runs(10'400, 4'240), "S9") == silent);     // one by 4 % only
-  CHECK(gain(runs(10'600, 4'000), "S9") == silent);     // one as before
-  CHECK(gain(runs(9'400, 3'760), "S9") == silent);      // faster
-  CHECK(gain(runs(10'600, 4'240, 9), "S9") == silent);  // nine runs tell nothing
 }
 
 TEST_CASE("advice_timeline.C4_and_C5_copies") {

@@ -256,7 +256,9 @@ TEST_CASE("measured_gpus.the_head_says_measured_with_the_data_sheet_beside_it") 
   p.device.devices = {a100(0)};
   p.machine.gpus = {kprof::ceilings_of(a100())};
   const auto head = [&] { return kprof_test::page_of(p, {}); };
-  CHECK_THAT(head(), Contains("f16 on tensor cores 312 TFLOP/s \u00B7 2.04 TB/s\n"));
+  CHECK_THAT(head(),
+             Contains("f16 on tensor cores 312 TFLOP/s \u00B7 2.04 TB/s \u00B7 rates at the\n"
+                      "  device's highest clock, 1410 MHz\n"));
   put_measured_over(p.machine.gpus[0], rates(15e12, 280e12, 1.8e12), 80);
   CHECK_THAT(head(), Contains("f16 on tensor cores") && Contains("measured 2026-11-24") &&
                          Contains("1.80 TB/s (data sheet 2.04 TB/s)"));

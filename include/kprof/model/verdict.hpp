@@ -35,8 +35,8 @@ namespace detail {
 struct verdict_facts {
   double time_ns = 0;
   absence timed = absence::none;  // why that is not known
-  // The host's calls take less than ten empty scopes, or kernels less than 5 us, or the device, idle
-  // for most of the run, works for less than a fifth of the host's time.
+  // The host's calls take less than ten empty scopes, or kernels less than 5 us, or the device,
+  // which is idle for most of the run, works for less than a fifth of the host's time.
   bool is_short = false;
   bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
 };
