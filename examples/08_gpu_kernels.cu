@@ -177,18 +177,21 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 5.75 s · 1 thread on 2 CPUs · 44.0 GFLOP at 7.65 GFLOP/s, 37.4% of the roof
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 14.4 ms, 0.2% of wall
+// kprof · 08_gpu_kernels · 2.38 s · 1 thread on 2 CPUs · 44.0 GFLOP at 18.5 GFLOP/s, 37.4% of the roof
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 14.4 ms, 0.6% of wall
 // no work on device 1
 // roof of device 0: f32 66.9 TFLOP/s · f16 134 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · f16 on
 //   tensor cores 1.07 PFLOP/s · 3.35 TB/s · rates at the device's highest clock, 1980 MHz
 //
 // Do first
-//   1  The device idles behind calls that wait for it (13): 5.01 s, 88% of its time. Launch what comes
+//   1  The device idles behind calls that wait for it (13): 1.91 s, 81% of its time. Launch what comes
 //      next before waiting, or wait less often: read results a step later, and copy them without
-//      blocking. [S1]                                                             at most  5.01 s  87%
-//   2  The device idles while copies hold the host: 301 ms, 5% of its time, in 14 calls. Use
-//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most  301 ms   5%
+//      blocking. [S1]                                                             at most  1.91 s  80%
+//   2  The device idles while copies hold the host: 186 ms, 8% of its time, in 12 calls. Use
+//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most  186 ms   8%
+//   3  The device idles while the host allocates or frees its memory: 35.6 ms, 1% of its time, in
+//      22 calls. Such calls may wait for the device: allocate once, or by cudaMallocAsync. [S6]
+//                                                                                 at most 35.6 ms   1%
 //
 // Operators, sorted by lost
 //
@@ -207,26 +210,26 @@ int main() {
 //   operators
 // impossible, faster than this machine can be: a formula or a ceiling is wrong, or work was skipped:
 //   Saxpy, Gelu
-// first call far above the median: Saxpy (first 53.9 µs, then 1.23 µs) and 5 more
+// first call far above the median: Saxpy (first 31.5 µs, then 844 ns) and 5 more
 // not shown at width 100: self, lost, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 14 copies, device 13.7 ms, 95.1%
 // outside any operator, by name: copy 13.7 ms (14)
-// outside all scopes: 5.74 s, 100.0% of 08_gpu_kernels 10447 (wall 5.74 s, in scopes 188 µs, off the
-//   CPU 3.47 s)
+// outside all scopes: 2.38 s, 100.0% of 08_gpu_kernels 22270 (wall 2.38 s, in scopes 158 µs, off the
+//   CPU 966 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 14.4 ms of
-//   device time, share is total, of 188 µs in all scopes
+//   device time, share is total, of 158 µs in all scopes
 //
 // scope                                 calls  device  dev share    total   roof  TFLOP/s    TB/s
 // ───────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(4096×1024 f32)                   10  135 µs       0.9%  18.5 µs  74.2%     1.55   2.49
-// LayerNorm(4096×1024, no stats f32)       10  124 µs       0.9%  30.4 µs  80.4%     2.70   2.70
-// Saxpy(n=16777216)                        10  117 µs       0.8%  65.8 µs    n/a     2.86  17.2
-// Gemm(1024×1024×1024 f32)                 10  114 µs       0.8%  16.9 µs  35.1%   188      1.10
-// TensorGemm(M=1024 N=1024 K=1024 f16)     10  110 µs       0.8%  22.1 µs  22.8%   196      0.764
-// Gelu(16777216 f32)                       10  108 µs       0.8%  34.8 µs    n/a     1.55  12.4
+// Softmax(4096×1024 f32)                   10  135 µs       0.9%  18.9 µs  74.2%     1.55   2.49
+// LayerNorm(4096×1024, no stats f32)       10  124 µs       0.9%  38.5 µs  80.4%     2.70   2.70
+// Saxpy(n=16777216)                        10  117 µs       0.8%  39.7 µs    n/a     2.86  17.2
+// Gemm(1024×1024×1024 f32)                 10  114 µs       0.8%  17.0 µs  35.1%   188      1.10
+// TensorGemm(M=1024 N=1024 K=1024 f16)     10  110 µs       0.8%  19.8 µs  22.8%   196      0.764
+// Gelu(16777216 f32)                       10  108 µs       0.8%  24.2 µs    n/a     1.55  12.4
 // ───────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               60  709 µs       4.9%   188 µs  37.4%    62.1    5.98
+// all scopes                               60  709 µs       4.9%   158 µs  37.4%    62.1    5.98
 //
 // not shown at width 100: self, FLOPs, share, mean
 // outside all scopes: 0 kernels, 14 copies, device 13.7 ms, 95.1%
@@ -256,13 +259,13 @@ int main() {
 // all copies                                     14   260 MiB  13.7 ms  95.1%  20.0
 //
 // timeline of the devices
-//   device 0  5.73 s: busy 0.3%, computing <0.1%, copying 0.2% (exposed 0.2%)
-//     idle    5.71 s: launched late 99.7%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 6.0%, in other calls <0.1%, in operators <0.1%, outside
-//             scopes 94.0%; mostly outside scopes 5.71 s, Saxpy 35.3 µs, LayerNorm 17.5 µs
-//   critical  5.75 s: copying 0.2%, host 94.4%, launching <0.1%, returning to the host 5.3%
-//     on it   outside scopes 5.75 s, Saxpy 65.8 µs, Gelu 34.8 µs, LayerNorm 30.4 µs, TensorGemm
-//             22.1 µs
+//   device 0  2.38 s: busy 0.6%, computing <0.1%, copying 0.6% (exposed 0.6%)
+//     idle    2.36 s: launched late 99.4%, from kernel to kernel <0.1%
+//     late    the host was in calls that wait 9.6%, in other calls <0.1%, in operators <0.1%, outside
+//             scopes 90.3%; mostly outside scopes 2.36 s, Saxpy 19.9 µs, LayerNorm 19.9 µs
+//   critical  2.38 s: copying 0.6%, host 91.3%, launching <0.1%, returning to the host 8.1%
+//     on it   outside scopes 2.38 s, Saxpy 39.7 µs, LayerNorm 38.5 µs, Gelu 24.2 µs, TensorGemm
+//             19.8 µs
 //
 // Completeness
 //   scopes    60 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -270,12 +273,16 @@ int main() {
 //   device    74 launches = 60 attributed + 14 outside any operator; 74 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 3.53 µs of host time
+//   sync      1 call that waits for a device, 4.09 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 60 scopes, 5.75 s
-//   own cost  106 ns a scope, 11.7 µs in all (<0.1% of wall time); of that 6 readings of CPU time,
-//             891 ns each; folding 220 µs; an empty scope shows 20.0 ns; collecting 155 µs; CUPTI
-//             itself 16.2 µs
+//   timeline  all 60 scopes, 2.38 s
+//   own cost  111 ns a scope, 13.1 µs in all (<0.1% of wall time); of that 6 readings of CPU time,
+//             1.08 µs each; folding 254 µs; an empty scope shows 30.0 ns; collecting 129 µs; CUPTI
+//             itself 10.8 µs
 //   memory    12.8 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0
+//
+// Notes
+//   - kprof measured what this machine reaches, for 0.5 s, once: later runs take it from
+//     "/root/.cache/kprof/ceilings-f7352ee41d780487.txt"

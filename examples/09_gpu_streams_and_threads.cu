@@ -126,65 +126,61 @@ int main() {
 }
 
 // Output:
-// kprof · 09_gpu_streams_and_threads · 84.5 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 127 GFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 32.6 ms, 38.6% of wall (run
+// kprof · 09_gpu_streams_and_threads · 108 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 99.0 GFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 31.4 ms, 29.0% of wall (run
 //   times summed 34.8 ms)
 // no work on device 1
-// roof of device 0: 3.35 TB/s
+// roof of device 0: 3.35 TB/s · rates at the device's highest clock, 1980 MHz
 //
 // Do first
-//   1  The device copies while no kernel computes: 31.6 ms, 43% of its time. Copy on a stream of its
-//      own, into a second buffer, while kernels use the first. [C4]               at most 31.6 ms  16%
-//   2  Transfer pinned takes 400 µs in most calls and 5.82 ms or more in one of a hundred. Look for
-//      what interrupts it: other threads, allocation, waiting for data. The same holds for 2 others.
-//      [S8]                                                                       at most 23.9 ms  12%
-//   3  Transfer took 5.55 ms in its first call and 363 µs in later ones. That is warm-up: page faults
-//      in new memory, lazy loading, tuning. Touch memory before the loop, and start recording behind
-//      the first call. [S7]                                                       at most 5.19 ms   3%
-//   4  The device works 39% of the time. Give it more at once: larger batches, and fewer places where
+//   1  Transfer pinned takes 387 µs in most calls and 17.2 ms or more in one of a hundred. Look for
+//      what interrupts it: other threads, allocation, waiting for data. The same holds for 1 other.
+//      [S8]                                                                       at most 37.8 ms  18%
+//   2  The device copies while no kernel computes: 30.4 ms, 33% of its time. Copy on a stream of its
+//      own, into a second buffer, while kernels use the first. [C4]               at most 30.4 ms  15%
+//   3  The device works 29% of the time. Give it more at once: larger batches, and fewer places where
 //      the host waits. [S2]
 //
 // Operators, sorted by lost
 //
 // operator    parameters                calls   device  dev share  TFLOP/s   GB/s  roof  bound
 // ────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    all 4 rows: n=1048576       160  33.8 ms      97.1%      n/a   39.7   n/a  n/a
-//               pinned                     60  12.7 ms      36.4%      n/a   39.7   n/a  n/a
-//               to=host pinned             60  12.7 ms      36.4%      n/a   39.7   n/a  n/a
-//               to=host                    20  4.23 ms      12.1%      n/a   39.7   n/a  n/a
+// Transfer    all 4 rows: n=1048576       160  33.8 ms      97.2%      n/a   39.7   n/a  n/a
+//               to=host pinned             60  12.7 ms      36.5%      n/a   39.7   n/a  n/a
+//               pinned                     60  12.7 ms      36.5%      n/a   39.7   n/a  n/a
+//               to=host                    20  4.22 ms      12.2%      n/a   39.7   n/a  n/a
 //               to=device pinned=false     20  4.22 ms      12.1%      n/a   39.7   n/a  n/a
-// Polynomial  n=1048576 degree=64          80   994 µs       2.9%   10.8    675     n/a  n/a
+// Polynomial  n=1048576 degree=64          80   964 µs       2.8%   11.1    696     n/a  n/a
 // ────────────────────────────────────────────────────────────────────────────────────────────
 // in operators                            240  34.8 ms     100.0%    0.309   57.9   n/a
 // in regions, outside operators                   0 ns         0%
 //
 // n/a, no flops() declared: Transfer
-// n/a, the operator does not say what type it computes with: Polynomial
-// n/a, this machine's highest rate is not known: Transfer
-// first call far above the median: Transfer n=1048576 (first 5.55 ms, then 363 µs) and 1 more
-// not shown at width 100: self, kernels, FLOP/B, dev total, lost, median, total, share and 5 more
-// outside all scopes: 13.7 ms, 72.0% of 09_gpu_streams_ 21004 (wall 19.1 ms, in scopes 5.34 ms, off
-//   the CPU 13.5 ms)
-// outside all scopes: 10.2 ms, 54.7% of 09_gpu_streams_ 20998 (wall 18.7 ms, in scopes 8.45 ms, off
-//   the CPU 11.7 ms)
-// outside all scopes: 9.24 ms, 53.5% of 09_gpu_streams_ 21000 (wall 17.3 ms, in scopes 8.04 ms, off
-//   the CPU 10.3 ms)
-// outside all scopes: 95.9 ms, 36.0% of 18 more threads (wall 266 ms, in scopes 170 ms, off the CPU
-//   197 ms)
+// n/a, this machine's highest rate is not known: Transfer, Polynomial
+// first call far above the median: Transfer n=1048576 (first 3.52 ms, then 374 µs) and 1 more
+// not shown at width 100: self, lost, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
+// outside all scopes: 27.0 ms, 86.6% of 09_gpu_streams_ 22330 (wall 31.2 ms, in scopes 4.19 ms, off
+//   the CPU 21.2 ms)
+// outside all scopes: 16.7 ms, 69.5% of 09_gpu_streams_ 22329 (wall 24.1 ms, in scopes 7.36 ms, off
+//   the CPU 11.3 ms)
+// outside all scopes: 16.6 ms, 68.9% of 09_gpu_streams_ 22331 (wall 24.1 ms, in scopes 7.51 ms, off
+//   the CPU 12.2 ms)
+// outside all scopes: 146 ms, 43.7% of 18 more threads (wall 333 ms, in scopes 187 ms, off the CPU
+//   235 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 34.8 ms of
-//   device time, share is total, of 192 ms in all scopes
+//   device time, share is total, of 206 ms in all scopes
 //
 // scope                                  calls   device  dev share    total     self  TFLOP/s   GB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
-// batch                                      5  34.8 ms     100.0%  77.7 ms  77.7 ms    0.309   57.9
-// ├─ Transfer(n=1048576 pinned)             60  12.7 ms      36.4%  47.9 ms  47.9 ms      n/a   39.7
-// ├─ Transfer(n=1048576 to=host pinned)     60  12.7 ms      36.4%  32.9 ms  32.9 ms      n/a   39.7
-// ├─ Transfer(n=1048576 to=host)            20  4.23 ms      12.1%  7.49 ms  7.49 ms      n/a   39.7
-// ├─ Transfer(n=1048576)                    20  4.22 ms      12.1%  25.9 ms  25.9 ms      n/a   39.7
-// └─ Polynomial(n=1048576 degree=64)        80   994 µs       2.9%   209 µs   209 µs   10.8    675
+// batch                                      5  34.8 ms     100.0%   101 ms   101 ms    0.309   57.9
+// ├─ Transfer(n=1048576 to=host pinned)     60  12.7 ms      36.5%  15.3 ms  15.3 ms      n/a   39.7
+// ├─ Transfer(n=1048576 pinned)             60  12.7 ms      36.5%  61.0 ms  61.0 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host)            20  4.22 ms      12.2%  6.33 ms  6.33 ms      n/a   39.7
+// ├─ Transfer(n=1048576)                    20  4.22 ms      12.1%  22.0 ms  22.0 ms      n/a   39.7
+// └─ Polynomial(n=1048576 degree=64)        80   964 µs       2.8%   382 µs   382 µs   11.1    696
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               245  34.8 ms     100.0%   192 ms   192 ms    0.309   57.9
+// all scopes                               245  34.8 ms     100.0%   206 ms   206 ms    0.309   57.9
 //
 // not shown at width 100: FLOPs, share, mean
 //
@@ -192,9 +188,9 @@ int main() {
 //
 // operator    kernel             calls   total  share     mean  roof  bound  tensor core
 // ──────────────────────────────────────────────────────────────────────────────────────
-// Polynomial  polynomial_kernel     80  994 µs   2.9%  12.4 µs   n/a  n/a    unknown
+// Polynomial  polynomial_kernel     80  964 µs   2.8%  12.1 µs   n/a  n/a    unknown
 // ──────────────────────────────────────────────────────────────────────────────────────
-// all kernels                       80  994 µs   2.9%
+// all kernels                       80  964 µs   2.8%
 //
 // not shown at width 100: parameters, region, waves, FLOPs, occupancy, grid, block, bytes and 6 more
 //
@@ -202,20 +198,20 @@ int main() {
 //
 // kind            from      to        device  calls     bytes    total  share  GB/s
 // ─────────────────────────────────────────────────────────────────────────────────
-// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.4%  19.9
-// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.4%  19.9
-// device to host  device    pageable       0     20  80.0 MiB  4.23 ms  12.1%  19.8
+// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.5%  19.9
+// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.5%  19.9
+// device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.2%  19.9
 // host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.1%  19.9
 // ─────────────────────────────────────────────────────────────────────────────────
-// all copies                                    160   640 MiB  33.8 ms  97.1%  19.9
+// all copies                                    160   640 MiB  33.8 ms  97.2%  19.9
 //
 // timeline of the devices
-//   device 0  74.1 ms: busy 44.0%, computing 1.3%, copying 42.9% (exposed 42.6%)
-//     idle    41.5 ms: launched late 56.0%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 3.5%, in other calls 49.1%, in operators 0.3%, outside
-//             scopes 47.2%; mostly outside scopes 21.2 ms, Transfer 20.1 ms, Polynomial 162 µs
-//   critical  84.5 ms: host 100.0%
-//     on it   batch 77.7 ms, outside scopes 6.76 ms
+//   device 0  93.2 ms: busy 33.7%, computing 1.0%, copying 32.8% (exposed 32.7%)
+//     idle    61.8 ms: launched late 66.3%, from kernel to kernel <0.1%
+//     late    the host was in calls that wait 7.3%, in other calls 41.2%, in operators 0.3%, outside
+//             scopes 51.2%; mostly outside scopes 36.3 ms, Transfer 25.3 ms, Polynomial 234 µs
+//   critical  108 ms: host 100.0%
+//     on it   batch 101 ms, outside scopes 7.22 ms
 //
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -223,12 +219,12 @@ int main() {
 //   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
 //             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      81 calls that wait for a device, 53.8 ms of host time
+//   sync      81 calls that wait for a device, 54.6 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 245 scopes, 84.5 ms
-//   own cost  98.6 ns a scope, 170 µs in all (0.2% of wall time, all threads summed); of that
-//             224 readings of CPU time, 652 ns each; folding 1.81 ms; an empty scope shows 29.9 ns;
-//             collecting 2.51 ms; CUPTI itself 641 ns
+//   timeline  all 245 scopes, 108 ms
+//   own cost  110 ns a scope, 256 µs in all (0.2% of wall time, all threads summed); of that
+//             216 readings of CPU time, 1.06 µs each; folding 2.28 ms; an empty scope shows 30.0 ns;
+//             collecting 3.19 ms; CUPTI itself 1.14 µs
 //   memory    13.9 MiB of 64.0 MiB
-//   clock     tsc, 0.409 ns a tick, calibrated twice
+//   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

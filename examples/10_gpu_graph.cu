@@ -125,10 +125,10 @@ int main() {
 }
 
 // Output:
-// kprof · 10_gpu_graph · 29.0 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.16 TFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 88.2% of wall
+// kprof · 10_gpu_graph · 29.1 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.15 TFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 87.9% of wall
 // no work on device 1
-// roof of device 0: 3.35 TB/s
+// roof of device 0: 3.35 TB/s · rates at the device's highest clock, 1980 MHz
 //
 // Do first
 //   1  linear_kernel of Linear I=1024 O=256 has 64 blocks for 132 multiprocessors. Use more and
@@ -140,14 +140,14 @@ int main() {
 //
 // Operators, sorted by lost
 //
-// operator  parameters           calls   device  dev share     self  GFLOP/s   GB/s  roof  bound
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    all 2 rows: T=32     2,002  22.5 ms      87.7%  49.9 µs    1,498  108     n/a  n/a
-//             I=1024 O=256       1,001  11.3 ms      44.2%  14.0 µs    1,483  107     n/a  n/a
-//             I=256 O=1024 relu  1,001  11.1 ms      43.5%  35.9 µs    1,513  109     n/a  n/a
-// Load      n=8192               1,001  3.15 ms      12.3%  46.8 µs      n/a   20.8   n/a  n/a
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                   3,003  25.6 ms     100.0%  96.7 µs    1,313   97.5   n/a
+// operator  parameters           calls   device  dev share     self  GFLOP/s   GB/s  roof  bound  lost
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Linear    all 2 rows: T=32     2,002  22.5 ms      87.7%  48.1 µs    1,498  108     n/a  n/a     n/a
+//             I=1024 O=256       1,001  11.3 ms      44.2%  14.4 µs    1,483  107     n/a  n/a     n/a
+//             I=256 O=1024 relu  1,001  11.1 ms      43.5%  33.7 µs    1,513  109     n/a  n/a     n/a
+// Load      n=8192               1,001  3.15 ms      12.3%  56.5 µs      n/a   20.8   n/a  n/a     n/a
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                   3,003  25.6 ms     100.0%   105 µs    1,313   97.5   n/a          n/a
 // in regions, outside operators            0 ns         0%  25.7 ms
 //
 // n/a, no flops() declared: Load
@@ -155,11 +155,11 @@ int main() {
 // n/a, this machine's highest rate is not known: Load
 // faster than one thread can be, so on several; threads() would say on how many. Of the roof of one,
 //   and of all 2 CPUs as shown: Linear
-// not shown at width 100: kernels, FLOP/B, dev total, lost, median, total, share, gap and 4 more
+// not shown at width 100: kernels, FLOP/B, dev total, median, total, share, gap, copies and 3 more
 // outside any operator: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 // outside any operator, by name: copy 3.12 µs (1)
-// outside all scopes: 3.08 ms, 10.7% of 10_gpu_graph 21062 (wall 28.9 ms, in scopes 25.8 ms, off the
-//   CPU 23.8 ms)
+// outside all scopes: 3.16 ms, 10.9% of 10_gpu_graph 22392 (wall 29.0 ms, in scopes 25.8 ms, off the
+//   CPU 23.7 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 25.6 ms of
 //   device time, share is total, of 25.8 ms in all scopes
@@ -172,10 +172,10 @@ int main() {
 //       ├─ Linear(T=32 I=1024 O=256)       1,000  11.3 ms      44.2%     0 ns     0 ns    1,483  107
 //       ├─ Linear(T=32 I=256 O=1024 relu)  1,000  11.1 ms      43.5%     0 ns     0 ns    1,513  109
 //       └─ Load(n=8192)                    1,000  3.15 ms      12.3%     0 ns     0 ns      n/a   20.8
-// network                                      1     0 ns         0%   152 µs  55.1 µs      n/a    n/a
-// ├─ Load(n=8192)                              1     0 ns         0%  46.8 µs  46.8 µs      n/a    n/a
-// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  35.9 µs  35.9 µs      n/a    n/a
-// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  14.0 µs  14.0 µs      n/a    n/a
+// network                                      1     0 ns         0%   163 µs  58.1 µs      n/a    n/a
+// ├─ Load(n=8192)                              1     0 ns         0%  56.5 µs  56.5 µs      n/a    n/a
+// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  33.7 µs  33.7 µs      n/a    n/a
+// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  14.4 µs  14.4 µs      n/a    n/a
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
 // all scopes                               5,005  25.6 ms     100.0%  25.8 ms  25.8 ms    1,313    n/a
 //
@@ -204,13 +204,13 @@ int main() {
 // all copies                                1,001  31.3 MiB  3.15 ms  12.3%  10.4
 //
 // timeline of the devices
-//   device 0  25.7 ms: busy 99.6%, computing 87.3%, copying 12.3% (exposed 12.3%)
-//     idle    106 µs: launched late 0.4%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 56.3%, in other calls 4.6%, in regions 3.3%, outside
-//             scopes 35.9%; mostly inference 54.5 µs, outside scopes 51.1 µs
-//   critical  29.0 ms: computing 77.3%, copying 10.9%, host 11.5%, launching <0.1%, from kernel to
-//             kernel <0.1%, returning to the host 0.3%
-//     on it   Linear 22.5 ms, outside scopes 3.21 ms, Load 3.20 ms, inference 65.6 µs, network 55.1 µs
+//   device 0  25.7 ms: busy 99.5%, computing 87.3%, copying 12.3% (exposed 12.3%)
+//     idle    121 µs: launched late 0.5%, from kernel to kernel <0.1%
+//     late    the host was in calls that wait 60.7%, in other calls 4.4%, in regions 2.8%, outside
+//             scopes 32.2%; mostly inference 67.6 µs, outside scopes 53.0 µs
+//   critical  29.1 ms: computing 77.1%, copying 10.8%, host 11.9%, launching <0.1%, from kernel to
+//             kernel <0.1%, returning to the host 0.2%
+//     on it   Linear 22.5 ms, outside scopes 3.29 ms, Load 3.21 ms, inference 80.0 µs, network 58.1 µs
 //
 // Completeness
 //   scopes    5 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -218,12 +218,12 @@ int main() {
 //   device    1,001 launches = 1,000 attributed + 1 outside any operator; 3,001 records of kernels,
 //             copies and memsets; none open, dropped, without timing, of unknown launch, lost,
 //             ignored, odd, merged, of foreign graphs or unaccounted
-//   sync      3 calls that wait for a device, 23.7 ms of host time
+//   sync      3 calls that wait for a device, 21.8 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 5 scopes, 29.0 ms
-//   own cost  107 ns a scope, 1.82 µs in all (<0.1% of wall time); of that 2 readings of CPU time,
-//             641 ns each; folding 408 µs; an empty scope shows 29.9 ns; collecting 3.70 ms; CUPTI
-//             itself 410 ns
+//   timeline  all 5 scopes, 29.1 ms
+//   own cost  105 ns a scope, 2.67 µs in all (<0.1% of wall time); of that 2 readings of CPU time,
+//             1.07 µs each; folding 460 µs; an empty scope shows 30.0 ns; collecting 4.04 ms; CUPTI
+//             itself 430 ns
 //   memory    13.4 MiB of 64.0 MiB
-//   clock     tsc, 0.409 ns a tick, 4.30 ns off its calibration at most
+//   clock     tsc, 0.385 ns a tick, 0.19 ns off its calibration at most
 //   version   kprof 0.1.0

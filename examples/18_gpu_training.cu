@@ -147,7 +147,8 @@ int main() {
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 111 ms, 84.1% of wall (run times
 //   summed 129 ms)
 // no work on device 1
-// roof of device 0: f32 66.9 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · 3.35 TB/s
+// roof of device 0: f32 66.9 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · 3.35 TB/s · rates at the
+//   device's highest clock, 1980 MHz
 //
 // Do first
 //   1  The run spends 50% of its device time on f32 products that tensor cores could do. Use mixed
@@ -187,7 +188,7 @@ int main() {
 //   thread           steps   median      p99  jitter      min      max    first
 //   18_gpu_training     20  6.46 ms  8.74 ms    1.35  4.82 ms  8.76 ms  8.43 ms
 //   the first step took 1.30 times the median
-//   806 MFLOP a step at 123 GFLOP/s, MFU 0.2% of the peak for f32
+//   806 MFLOP a step at 123 GFLOP/s, MFU 0.2% of 66.9 TFLOP/s for f32
 //   steps above the median took 15.3 ms more than as many others: 14.0 ms in loss, 945 µs in
 //     load_batch
 //   device time         forward        backward          update           other

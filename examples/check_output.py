@@ -9,9 +9,9 @@ The expected output follows the line "// Output:" at the end of the source; a la
 for any rest. What differs from run to run is not compared: durations, rates and shares are masked,
 rows may come in any order, and columns that only appear where there is room, what the ceilings of
 the machine say, kprof's account of its own cost and the wrapping of lines are left out. Of the
-timeline of the devices, shares are compared with a tolerance, and where there is one, advice that
-saves a quarter of the run must be given. --accept writes the output into the source; --self-test
-sees whether wrong timelines are found.
+timeline of the devices, the sums and what the devices did while they were busy are compared with a
+tolerance: how long a loaded machine lets them wait is not. --accept writes the output into the
+source; --self-test sees whether wrong timelines are found.
 """
 
 import difflib
@@ -175,7 +175,7 @@ def wrong_shares(is_path, want, got):
         whole, tolerance = "busy and idle", 12
         of = [shares.get("busy", 0) for shares in (want, got)]
         sum_of_all = got.get("busy", 0) + got.get("idle", 0)
-    compared = [("on the device", *of, 35), (whole, 100, sum_of_all, 1.5)]
+    compared = [(whole, 100, sum_of_all, 1.5)]
     for kind in ON_DEVICE if min(of) >= 5 else ():
         shares = [100 * s.get(kind, 0) / device for s, device in zip((want, got), of)]
         compared.append((f"{kind}, of the time on the device,", *shares, tolerance))
@@ -190,22 +190,6 @@ def wrong_device_times(expected, printed):
         found = wrong_shares(name == "critical", want[name], got[name])
         wrong += [f"{name}: {what}" for what in found]
     return wrong
-
-
-def large_advice(text):
-    """The rules of "Do first" that save a quarter of the run or more."""
-    section = re.search(r"^Do first\n((?:.+\n)*)", text + "\n", re.MULTILINE)
-    body = re.sub(r"\n {5}(?=\S)", " ", section[1]) if section else ""
-    found = re.findall(r"\[(\w+)\] +at most \S+ \S+ +<?([\d.]+)%", body)
-    return {rule: float(share) for rule, share in found if float(share) >= 25}
-
-
-def wrong_advice(expected, printed):
-    if not device_times(expected):
-        return []
-    section = re.search(r"^Do first\n(?:.+\n)*", printed + "\n", re.MULTILINE)
-    every = re.findall(r"\[(\w+)\]", section[0]) if section else []
-    return [f"no advice [{rule}]" for rule in large_advice(expected) if rule not in every]
 
 
 def expected_output(text):
@@ -229,35 +213,28 @@ def self_test(source):
         right = expected_output(file.read())[2]
     device = r"(?<=timeline of the devices\n)(?:.+\n)+"
     timeline = re.search(device, right)
-    if not timeline or wrong_device_times(right, right) or wrong_advice(right, right):
+    if not timeline or wrong_device_times(right, right):
         sys.exit(f"{source}: no timeline of the devices, or what it shows is called wrong")
     lines = timeline[0]
     busy = re.compile("(device 0  .*busy.*)")  # the first line of the section
-
-    def nearly_idle(line):
-        return scaled(line[1], 0.14, 0)
 
     broken = {
         "no section": re.sub("timeline of the devices\n" + device, "", right),
         "an empty one": right.replace(lines, ""),
         "no critical path": right.replace(lines, lines[: lines.index("  critical")]),
         "other work than busy": re.sub(r"busy [\d.]+%", "busy 60.0%", right),
-        "an idle device": re.sub(
-            "(  idle .*)", lambda line: scaled(line[1], 0, 88), busy.sub(nearly_idle, right)
-        ),
         "a device that does not compute": re.sub(r"(device 0.*?) computing [\d.]+%,", r"\1", right),
         "more communication": re.sub(r"communicating [\d.]+% \(", "communicating 60.0% (", right),
         "a path on the host": re.sub(r"(critical.*?)computing [\d.]+%", r"\1computing 1.0%", right),
         "a path that sums to less": re.sub(r"host [\d.]+%", "host 1.0%", right),
         "a second device": right.replace(lines, lines + lines.replace("device 0", "device 1")),
-        "no advice": re.sub(r"^Do first\n(.+\n)*", "", right, flags=re.MULTILINE),
     }
-    loaded = busy.sub(lambda line: scaled(line[1], 0.7, 0), right)
-    loaded = re.sub("(  idle .*)", lambda line: scaled(line[1], 0.7, 30), loaded)
+    loaded = busy.sub(lambda line: scaled(line[1], 0.2, 0), right)
+    loaded = re.sub("(  idle .*)", lambda line: scaled(line[1], 0, 82), loaded)
     failed = [
         name
         for name, text in broken.items()
-        if text == right or not wrong_device_times(right, text) + wrong_advice(right, text)
+        if text == right or not wrong_device_times(right, text)
     ]
     if wrong_device_times(right, loaded):
         failed.append("a loaded machine, which is not wrong")
@@ -308,7 +285,7 @@ def main():
     if not whole:
         want = want[: want.index("...")]
         got = got[: len(want)]
-    wrong = wrong_device_times(expected, output) + wrong_advice(expected, output) if whole else []
+    wrong = wrong_device_times(expected, output) if whole else []
     if wrong:
         print(output)
         sys.exit("\n".join([f"the timeline of the devices is not as in {source}:", *wrong]))
