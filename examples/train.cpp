@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
 //   train      40  39.2 ms  93.0 ms    2.37  5.98 ms  93.2 ms  93.2 ms
 //   the first step took 2.37 times the median
 //   a run without it: KPROF='report,schedule(skip=1,active=39,repeat=1)'
-//   412 MFLOP a step at 9.28 GFLOP/s, MFU 4.7% of 197 GFLOP/s for f32
+//   412 MFLOP a step at 9.28 GFLOP/s, MFU 4.7% of 199 GFLOP/s for f32
 //   steps above the median took 1.09 s more than as many others: 1.10 s in Linear
 //   time           forward       backward         update          other
 //   all      623 ms  35.1%  1.08 s  61.1%  20.4 ms  1.1%  46.7 ms  2.6%
