@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -267,9 +268,11 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until);
+  std::uint64_t steps_lost = from.counts().steps_lost;
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
+    steps_lost += log.counts.steps_lost;
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history);
   });
@@ -279,6 +282,9 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   unshared.tell(out);
   shared.finish();
   steps.finish(out, from.counts().recycled_until);
+  if (steps_lost != 0)
+    out.notes.push_back("there was no memory to note the ends of " + std::to_string(steps_lost) +
+                        " steps, each of which is part of the one after it");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
   const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;

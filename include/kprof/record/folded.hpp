@@ -176,6 +176,7 @@ struct log_counts {
   std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
   std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
   std::uint64_t launches_lost = 0;     // that found no room
+  std::uint64_t steps_lost = 0;        // ends of steps that found no room
   std::uint64_t merged_ticks = 0;      // how long those threads have run, summed
 
   /// Adds what an ended thread's log has counted.
@@ -186,6 +187,7 @@ struct log_counts {
     never_closed += other.never_closed;
     merged_threads += other.merged_threads;
     launches_lost += other.launches_lost;
+    steps_lost += other.steps_lost;
     merged_ticks += other.merged_ticks;
   }
 };

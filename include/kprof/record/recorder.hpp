@@ -76,8 +76,7 @@ class KPROF_DETAIL_LOCAL recorder {
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
     const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
     if (!joined || this_log == &empty_log) {
-      const bool is_scope = lost == &log_counts::dropped;
-      (is_scope ? counts_.dropped : counts_.launches_lost).fetch_add(1, std::memory_order_relaxed);
+      counts_.of(lost).fetch_add(1, std::memory_order_relaxed);
       return false;
     }
     auto& log = *static_cast<thread_log*>(this_log);
