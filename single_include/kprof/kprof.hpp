@@ -30958,6 +30958,7 @@ struct log_counts {
   std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
   std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
   std::uint64_t launches_lost = 0;     // that found no room
+  std::uint64_t steps_lost = 0;        // ends of steps that found no room
   std::uint64_t merged_ticks = 0;      // how long those threads have run, summed
 
   /// Adds what an ended thread's log has counted.
@@ -30968,6 +30969,7 @@ struct log_counts {
     never_closed += other.never_closed;
     merged_threads += other.merged_threads;
     launches_lost += other.launches_lost;
+    steps_lost += other.steps_lost;
     merged_ticks += other.merged_ticks;
   }
 };
@@ -35312,12 +35314,18 @@ struct recorder_counts {
   std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
   std::atomic<std::uint64_t> dropped{0};           // scopes without a log or a number of their site
   std::atomic<std::uint64_t> launches_lost{0};     // of threads without a log
+  std::atomic<std::uint64_t> steps_lost{0};        // ends of steps of threads without a log
   std::atomic<std::uint64_t> dropped_inside{0};    // scopes opened while their thread was in kprof
   std::atomic<std::uint64_t> recycled_until{0};    // ticks; 0: the timeline is whole
   std::atomic<std::uint64_t> folding_ns{0};
 
+  /// What a log would count as `lost`, of threads without one.
+  std::atomic<std::uint64_t>& of(std::uint64_t log_counts::*lost) noexcept {
+    if (lost == &log_counts::dropped) return dropped;
+    return lost == &log_counts::steps_lost ? steps_lost : launches_lost;
+  }
   void reset() noexcept {
-    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &dropped_inside,
+    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &dropped_inside,
                         &recycled_until, &folding_ns})
       count->store(0, std::memory_order_relaxed);
   }
@@ -35676,8 +35684,7 @@ class KPROF_DETAIL_LOCAL recorder {
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
     const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
     if (!joined || this_log == &empty_log) {
-      const bool is_scope = lost == &log_counts::dropped;
-      (is_scope ? counts_.dropped : counts_.launches_lost).fetch_add(1, std::memory_order_relaxed);
+      counts_.of(lost).fetch_add(1, std::memory_order_relaxed);
       return false;
     }
     auto& log = *static_cast<thread_log*>(this_log);
@@ -37208,6 +37215,7 @@ KPROF_DETAIL_END
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -37455,9 +37463,11 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until);
+  std::uint64_t steps_lost = from.counts().steps_lost;
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
+    steps_lost += log.counts.steps_lost;
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history);
   });
@@ -37467,6 +37477,9 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   unshared.tell(out);
   shared.finish();
   steps.finish(out, from.counts().recycled_until);
+  if (steps_lost != 0)
+    out.notes.push_back("there was no memory to note the ends of " + std::to_string(steps_lost) +
+                        " steps, each of which is part of the one after it");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
   const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
@@ -45819,7 +45832,7 @@ namespace detail {
 KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ticks) noexcept {
   if (!has_room(*this_log, record_header)) {
     const mark_inside_kprof mark;
-    if (!own_recorder->more_room(record_header, &log_counts::dropped)) return;
+    if (!own_recorder->more_room(record_header, &log_counts::steps_lost)) return;
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));
