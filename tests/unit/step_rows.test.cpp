@@ -61,7 +61,7 @@ profile with_steps(profile p, unsigned seed) {
       s.calls = n.calls / 5 - below(n.calls / 5);
       s.total_ns = std::floor(n.total_ns / (5 + static_cast<double>(below(4))));
       s.self_ns = std::floor(n.self_ns / (5 + static_cast<double>(below(4))));
-      if (s.calls + static_cast<std::uint64_t>(s.total_ns + s.self_ns) > 0)
+      if (s.calls > 0 || std::fabs(s.total_ns + s.self_ns) >= 1)  // random times may be negative
         p.stepping.shares.push_back(s);
     }
   return p;
