@@ -67,8 +67,8 @@ int main() {
 // Output:
 // kprof · 04_regions_and_nesting · 146 ms · 1 thread on 2 CPUs · 78.6 MFLOP at 539 MFLOP/s
 //
-// Call tree, sorted by total; share is total, of 146 ms in all scopes; ×2: so many regions that differ
-//   in a number, as one row
+// Call tree, sorted by total; share is total, of 146 ms in all scopes; ×2: so many that differ in a
+//   number, as one row
 //
 // scope                                     calls    total   share              each     self  GFLOP/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
