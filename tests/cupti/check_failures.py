@@ -135,11 +135,14 @@ def try_call(name, rooms):
     whiches = [f"{name}:1-1", name]
     for which in whiches:
         r = run("works_in_every_way", kprof=kprof, FAIL=which, **switches)
+        # How often kprof reads buffers depends on time, so the middle of one run may lie behind the
+        # end of the next.
+        first = int(re.search(r":(\d+)", which + ":1")[1])
         if which == f"{name}:1-1":
             whiches += [f"{name}:{r.calls // 2 + 1}"] if r.calls > 1 else []
             if "GraphNodeId" in name:  # the last ones are of an update
                 whiches += [f"{name}:{n}-{n}" for n in range(2, r.calls + 1)]
-        if r.made_to_fail == 0:
+        if r.calls == 0 or (r.made_to_fail == 0 and r.calls >= first):
             out.append((which, "kprof does not make this call", r))
         out.append((which, complaint(r, switches), r))
         said = " ".join(numbers(r).get("notes", []))

@@ -8,6 +8,7 @@
 // sorting aside.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/call_table.hpp>
 #include <kprof/model/device_row_sum.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/field_ranges.hpp>
