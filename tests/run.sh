@@ -62,6 +62,7 @@ install_packages() {
 build_configuration() {
   local name=$1 folder=$build/$1 preset=$1 targets=()
   local options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
+  options+=(-DKPROF_TEST_GROUP_UNITS=ON)
   # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them
   # out.
   case $name in

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace kprof_test {
+
 using namespace kprof::detail;  // the pieces below the session
 
 struct Op {
@@ -128,5 +130,7 @@ inline std::uint64_t replays(const kprof::profile& p, const std::string& path) {
   for (const auto* node : find_all(p, path)) n += node->replays;
   return n;
 }
+
+}  // namespace kprof_test
 
 #endif

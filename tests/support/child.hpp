@@ -6,6 +6,7 @@
 // the files of a test.
 
 #include "catch.hpp"
+#include "utf8.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,10 +20,6 @@
 #include <system_error>
 
 namespace kprof_test {
-
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 inline std::string read_descriptor(int descriptor) {
   std::string text;

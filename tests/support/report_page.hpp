@@ -23,10 +23,6 @@ inline std::string page_of(const kprof::profile& p, const kprof::report_options&
   return page;
 }
 
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 inline std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
   for (std::size_t at = text.find(part); at != std::string::npos;

@@ -15,6 +15,10 @@
 
 namespace kprof_test {
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 inline bool use_utf8_locale() {
   return std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr ||
          std::setlocale(LC_CTYPE, "en_US.UTF-8") != nullptr;

@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 TEST_CASE("attribution.work_belongs_to_the_innermost_scope_of_its_launch") {
   engine e;
   e.launch({1});

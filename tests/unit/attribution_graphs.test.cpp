@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <thread>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 TEST_CASE("attribution_graphs.graph_work_stands_under_launch_graph_and_captured_scopes") {
   engine e;
   const std::uint64_t graph = std::uint64_t{3} << 32U, exec = std::uint64_t{4} << 32U;

@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 namespace {
 
 // Other kernels than those of the last run, since attribution keeps the memory of names.

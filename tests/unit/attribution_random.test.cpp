@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 namespace {
 
 /// A random program and what is true of it. Its threads take turns, so that what it does is told by

@@ -12,6 +12,9 @@
 #include <string>
 #include <thread>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 namespace {
 
 /// Nanoseconds, as the test sets them; for the thread that runs.

@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 namespace {
 
 constexpr std::uint16_t launch_kernel = 1, synchronize = 2 | observed_call::blocks,

@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 TEST_CASE("device_history_bounds.many_items_are_summed_exactly_in_bounded_memory") {
 #ifdef KPROF_TEST_SHORT
   constexpr std::uint32_t all = 200'000;

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <thread>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 namespace {
 
 std::uint64_t unrecorded(const kprof::profile& p, const std::string& path) {

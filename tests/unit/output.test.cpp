@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// alone: it looks at all outputs of the program
 // Outputs as values: how they become known, how their options are read, where their text goes.
 
 #include <kprof/profile.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// alone: it looks at all outputs of the program
 // The grammar of KPROF: what is valid holds, what is not is described, nothing stops.
 
 #include <kprof/record/recorder.hpp>

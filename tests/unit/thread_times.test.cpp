@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <thread>
 
+using namespace kprof::detail;
+using namespace kprof_test;
+
 namespace {
 
 /// Nanoseconds, as the test sets them; for the thread that runs.
