@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-using namespace kprof::detail;
 using namespace kprof_test;
 
 namespace {
