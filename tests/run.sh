@@ -13,6 +13,7 @@
 #                                       undefined, and under thread
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
 #                                       libFuzzer under address and undefined; half an hour
+#   tests/run.sh arm64                  nor is this: programs for arm64 on simulated processors
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
 # time.
@@ -38,6 +39,7 @@ install_packages() {
   local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev
                 libdnnl-dev valgrind python3 binutils)
   case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
+  case " ${configurations[*]} " in *" arm64 "*) wanted+=(g++-aarch64-linux-gnu qemu-user) ;; esac
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] ||
       missing+=("$package")
@@ -78,6 +80,7 @@ build_configuration() {
       options+=(-DKPROF_TEST_UNIT=OFF)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
+    arm64) preset=ci-gcc options+=(-DKPROF_TEST_ARM64=ON) targets=(--target arm64_programs) ;;
     abuse) preset=ci-gcc options+=(-DKPROF_TEST_REAL_CUPTI=ON) targets=(--target abuse_all)
            options+=(-DKPROF_TEST_ENDING_SIGNALS=500) ;;
     abuse-*) preset=asan-clang targets=(--target abuse_all)
@@ -107,6 +110,7 @@ test_configuration() {
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
     abuse*) options+=(-R '^abuse\.' --verbose) ;;
     fuzz) options+=(-R '^fuzz\.') ;;
+    arm64) options+=(-R '^arm64\.') ;;
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;

@@ -7,7 +7,11 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
 #include <kprof/machine/loop.hpp>
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+#include <kprof/machine/arm64_arithmetic.hpp>
+#include <kprof/machine/arm64_features.hpp>
+#include <kprof/machine/arm64_memory.hpp>
+#elif defined(__x86_64__)
 #include <kprof/machine/x86_arithmetic.hpp>
 #include <kprof/machine/x86_features.hpp>
 #include <kprof/machine/x86_memory.hpp>
@@ -27,7 +31,38 @@ struct processor_loops {
   double clocks_per_round = 0;
 };
 
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+/// The loops of a processor with these features.
+[[gnu::cold]] inline processor_loops loops_with(const arm64_features& has) {
+  constexpr double chains = 24, two = 2;  // instructions of a round; a product and a sum each
+  processor_loops found{{},
+                        {arm64_bytes_per_round, &read_neon, &triad_neon, &flush_arm64},
+                        &count_arm64_clocks,
+                        static_cast<double>(arm64_clocks_per_round)};
+  auto& loops = found.arithmetic;
+  // Shorter registers of the scalable extension are no quicker than NEON's.
+  const bool is_wide = has.scalable_bytes > 16;
+  const double bytes = is_wide ? has.scalable_bytes : 16;
+  const char* const name = is_wide ? "SVE" : "NEON";
+  loops.push_back(
+      {dtype::f64, name, chains * bytes / 8 * two, is_wide ? &fma_f64_sve : &fma_f64_neon});
+  loops.push_back(
+      {dtype::f32, name, chains * bytes / 4 * two, is_wide ? &fma_f32_sve : &fma_f32_neon});
+  if (has.fp16)
+    loops.push_back(
+        {dtype::f16, name, chains * bytes / 2 * two, is_wide ? &fma_f16_sve : &fma_f16_neon});
+  constexpr double sums = 4;  // of a matrix instruction
+  if (has.bf16)
+    loops.push_back({dtype::bf16, "BFMMLA", chains * sums * 4 * two, &matrix_bf16_neon});
+  if (has.int8_matrix)
+    loops.push_back({dtype::int8, "SMMLA", chains * sums * 8 * two, &matrix_int8_neon});
+  else if (has.dot_product)
+    loops.push_back({dtype::int8, "SDOT", chains * sums * 4 * two, &dot_int8_neon});
+  return found;
+}
+
+inline processor_loops find_loops() { return loops_with(find_arm64_features()); }
+#elif defined(__x86_64__)
 /// The loops of a processor with these features.
 [[gnu::cold]] inline processor_loops loops_with(const x86_features& has) {
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
