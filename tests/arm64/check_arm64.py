@@ -60,9 +60,8 @@ def main(qemu, sysroot, loops, first_report):
     for processor, wanted in PROCESSORS.items():
         with tempfile.TemporaryDirectory() as folder:
             r = run(qemu, processor, sysroot, loops, folder)
-            found = {
-                m[1]: (m[2], int(m[3])) for m in re.finditer(r"^loop (\S+) (\S+) (\d+)$", r.stdout, re.M)
-            }
+            lines = re.finditer(r"^loop (\S+) (\S+) (\d+)$", r.stdout, re.M)
+            found = {m[1]: (m[2], int(m[3])) for m in lines}
             check(f"{processor}: the program ends", r.returncode == 0, r.stderr)
             check(f"{processor}: its loops are {wanted}", found == wanted, r.stdout)
             for m in re.finditer(r"^computed (\S+) (\w+) (\w+)$", r.stdout, re.M):
@@ -74,9 +73,10 @@ def main(qemu, sysroot, loops, first_report):
     with tempfile.TemporaryDirectory() as folder:
         r = run(qemu, "max,sve=off", sysroot, first_report, folder)
         check("the example ends", r.returncode == 0, r.stderr)
-        check("its report has its calls", re.search(r"^Saxpy +2 rows +40 ", r.stdout, re.M), r.stdout)
-        check("its report has roofs", re.search(r"^roof: f32 .* DRAM ", r.stdout, re.M), r.stdout)
-        check("nothing was lost", "Complete: nothing was lost of 40 scopes" in r.stdout, r.stdout)
+        page = r.stdout
+        check("its report has its calls", re.search(r"^Saxpy +2 rows +40 ", page, re.M), page)
+        check("its report has roofs", re.search(r"^roof: f32 .* DRAM ", page, re.M), page)
+        check("nothing was lost", "Complete: nothing was lost of 40 scopes" in page, page)
     print(f"{len(PROCESSORS)} processors, {len(failures)} failures")
     return 1 if failures else 0
 

@@ -49,8 +49,8 @@ inline constexpr std::uint64_t arm64_f64 = 0x3FE0000000000000, arm64_f32 = 0x3F0
   KPROF_DETAIL_NEON      \
   ".inst 0x2518e3e0\n\t.inst 0x05282000\n\t.inst 0x05282021\n\t"
 
-// Assemblers differ in what they call extensions, so their instructions are given as words, to which
-// the number of the chain's register is added.
+// Assemblers differ in what they call extensions, so their instructions are given as words, to
+// which the number of the chain's register is added.
 // clang-format off
 KPROF_DETAIL_CHAINS(fma_f64_neon, arm64_f64, KPROF_DETAIL_NEON, "fmla v", ".2d, v0.2d, v1.2d")
 KPROF_DETAIL_CHAINS(fma_f32_neon, arm64_f32, KPROF_DETAIL_NEON, "fmla v", ".4s, v0.4s, v1.4s")
