@@ -74,6 +74,12 @@ struct shared_part {
   histogram durations;       ///< from the first begin to the last end, in ticks of profile::clock
 };
 
+/// One of the slowest calls of a node.
+struct slow_call {
+  double ns = 0;
+  double begin_ns = 0;  ///< since the session's start
+};
+
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
@@ -117,6 +123,9 @@ struct scope_node {
   /// as no call has finished or a file lacks it.
   double first_ns = -1;
   double first_end_ns = -1;
+  /// The three that took longest, the longest first; fewer where there were not so many, or where a
+  /// file lacks them. Of parts: the calls as a whole, at their part 0.
+  std::vector<slow_call> slowest;
   /// Durations of the calls of which the thread's CPU time is known, summed: those with a reading
   /// of it near their end and, no more than an eighth of the call away, before their begin. Long
   /// ones have both, see clock_info::cpu_interval_ns.

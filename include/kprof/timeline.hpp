@@ -11,6 +11,7 @@
 //   for (const std::uint32_t device : times.devices())
 //     use(kprof::idle_causes_of(run, times, device).host);
 
+#include <kprof/model/slow_calls.hpp>
 #include <kprof/model/timeline/critical_path.hpp>
 #include <kprof/model/timeline/device_activity.hpp>
 #include <kprof/model/timeline/device_figures.hpp>

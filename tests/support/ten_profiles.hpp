@@ -9,6 +9,7 @@
 
 #include <kprof/kprof.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -107,6 +108,9 @@ inline void replace_measured(kprof::profile& p) {
     n.max_ns = n.calls > 0 ? 538 : 0;
     n.first_ns = n.calls > 0 ? 50 : -1;
     n.first_end_ns = n.calls > 0 ? 700 : -1;
+    n.slowest.clear();
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(n.calls, 3); ++i)
+      n.slowest.push_back({static_cast<double>(538 - i), static_cast<double>(900 + 1000 * i)});
     n.open_ns = 1e3 * static_cast<double>(n.open);
   }
   for (std::size_t i = 0; i < p.timeline.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/part_calls.hpp>
+#include <kprof/record/slow_calls.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +23,16 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Their times, since the session's start.
+inline std::vector<slow_call> to_slow_calls(const slow_calls& from, const timebase& time) {
+  std::vector<slow_call> out;
+  from.each([&](const slow_calls::call& c) {
+    out.push_back({static_cast<double>(c.ticks) * time.ns_per_tick(),
+                   std::max(0.0, time.since_start_ns(c.end - c.ticks))});
+  });
+  return out;
+}
 
 /// An operator's calls as notes name them: "Gemm(M=64 N=64) at gemm.cpp:12".
 inline std::string called_at(const profile& p, const scope_node& n) {
@@ -135,7 +146,8 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     n.shared.busy_ns = ns(sums.busy);
     n.shared.longest_ns = ns(sums.longest);
     n.shared.min_ns = ns(sums.min_wall);
-    n.shared.max_ns = ns(sums.max_wall);
+    n.shared.max_ns = ns(sums.slowest.longest());
+    n.slowest = to_slow_calls(sums.slowest, time_);
     n.shared.first_ns = ns(sums.first_wall);
     n.shared.first_end_ns = std::max(0.0, time_.since_start_ns(sums.first_end));
     n.shared.durations = sums.durations;

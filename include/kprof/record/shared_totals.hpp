@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/histogram.hpp>
 #include <kprof/record/part_joining.hpp>
+#include <kprof/record/slow_calls.hpp>
 #include <kprof/record/tree_node.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct shared_sums {
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
-  std::uint64_t max_wall = 0;
+  slow_calls slowest;            // by `wall`
   std::uint64_t first_wall = 0;  // of the call that ended first
   std::uint64_t first_end = ~std::uint64_t{0};
   std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
@@ -42,7 +43,7 @@ struct shared_sums {
     busy += call.busy;
     longest += call.longest;
     min_wall = std::min(min_wall, call.wall);
-    max_wall = std::max(max_wall, call.wall);
+    slowest.put(call.wall, call.end);
     if (call.end < first_end) first_wall = call.wall, first_end = call.end;
     imprecise += durations.add(call.wall, may_grow);
   }
@@ -54,7 +55,7 @@ struct shared_sums {
     busy += other.busy;
     longest += other.longest;
     min_wall = std::min(min_wall, other.min_wall);
-    max_wall = std::max(max_wall, other.max_wall);
+    slowest.put_all(other.slowest);
     if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
     imprecise += other.imprecise + durations.merge(other.durations, may_grow);
   }

@@ -7,6 +7,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
 #include <kprof/record/histogram.hpp>
+#include <kprof/record/slow_calls.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -69,7 +70,7 @@ struct tree_node {
   std::uint64_t total = 0;  // ticks
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
-  std::uint64_t longest = 0;
+  std::uint64_t slow = 0;  // a call that takes longer is one of the slowest
   histogram durations;
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
@@ -81,6 +82,7 @@ struct tree_node {
   // which have no calls, it counts the replays. A second field for these would give the node an odd
   // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
+  slow_calls slowest;
   work values{};
 
   /// Counts one finished call, but for the histogram.
@@ -94,7 +96,8 @@ struct tree_node {
     total += ticks;
     self += self_ticks;
     if (ticks < shortest) shortest = ticks;
-    if (ticks > longest) longest = ticks;
+    if (ticks > slow) [[unlikely]]
+      slow = slowest.put(ticks, end);
   }
   /// Adds what a node of another thread has counted, but for the histogram.
   void add_counts(const tree_node& from) noexcept {
@@ -108,7 +111,7 @@ struct tree_node {
     captured += from.captured;
     device_calls += from.device_calls;
     if (from.shortest < shortest) shortest = from.shortest;
-    if (from.longest > longest) longest = from.longest;
+    slow = slowest.put_all(from.slowest);
   }
 };
 

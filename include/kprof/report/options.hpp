@@ -63,6 +63,8 @@ struct report_options {
   bool api = false;
   /// Show all that is known of steps, devices and threads over time.
   bool timeline = false;
+  /// Show the calls that took far longer than others of their row, and what ran beside them.
+  bool slowest = false;
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;

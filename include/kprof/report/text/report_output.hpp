@@ -152,6 +152,13 @@ inline constexpr option report_option_table[] = {
      .meaning = "show where steps go, what streams, queues and launches did, what threads did, and "
                 "what [the critical path](timeline.md#in-the-report) lets gain",
      .store = &store_member<&report_options::timeline>},
+    {.name = "slowest",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning =
+         "show the [calls that took far longer](timeline.md#the-slowest-calls) than others of "
+         "their row, and what ran beside them",
+     .store = &store_member<&report_options::slowest>},
     {.name = "roofline",
      .kind = option_kind::flag,
      .fallback = "off",

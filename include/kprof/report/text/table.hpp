@@ -104,8 +104,10 @@ namespace detail {
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
-  names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
-              [&](std::size_t i) { return has_long_calls(*rows[i]); });
+  names.print(
+      out,
+      "mean above 3 times the median, a few calls take most of the time, see report(slowest): ",
+      [&](std::size_t i) { return has_long_calls(*rows[i]); });
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",

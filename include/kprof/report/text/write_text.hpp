@@ -22,6 +22,7 @@
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/roof_lines.hpp>
 #include <kprof/report/text/roofline_picture.hpp>
+#include <kprof/report/text/slow_lines.hpp>
 #include <kprof/report/text/step_lines.hpp>
 #include <kprof/report/text/table.hpp>
 #include <kprof/report/text/text_plan.hpp>
@@ -107,6 +108,7 @@ inline bool has_scopes(const profile& p) noexcept {
   if (plan.copies) print_copies(page, p, plan);
   print_device_times(page, p, times);
   if (options.timeline) print_timeline(page, p, plan, times);
+  if (options.slowest) print_slow_calls(page, p, plan);
   if (options.api) print_calls(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
