@@ -87,3 +87,22 @@ TEST_CASE("phases.the_child_of_a_fork_counts_its_own_pauses") {
   CHECK(p.is(session_phase::paused));
   CHECK(p.paused_ns(410) == 10);
 }
+
+TEST_CASE("phases.what_was_recorded_before_a_cycle_without_memory_is_not_shown") {
+  session_phases p;
+  p.leave_out();
+  CHECK_FALSE(p.has_profile());
+  p.record();
+  CHECK(p.has_profile());
+  p.stop(1);
+  CHECK(p.has_profile());
+  p.leave_out();
+  CHECK_FALSE(p.has_profile());
+  CHECK(p.has_recorded());
+  CHECK_FALSE(p.is_running());
+  CHECK(p.description() == "resting: there was no memory to begin a cycle of the schedule");
+  p.rest("the schedule waits");
+  CHECK_FALSE(p.has_profile());
+  p.record();
+  CHECK(p.has_profile());
+}

@@ -22,7 +22,8 @@ enum class session_phase : std::uint8_t {
   recording,
   paused,
   stopped,
-  resting,  // stopped until the schedule comes to its next step
+  resting,         // stopped until the schedule comes to its next step
+  without_memory,  // the same, and what was recorded is no cycle
 };
 
 class session_phases {
@@ -35,6 +36,8 @@ class session_phases {
   }
   /// Whether a recording has ever begun in this process, so that there is something to show.
   bool has_recorded() const noexcept { return has_recorded_; }
+  /// Whether what was recorded counts: it is not what came before a cycle that could not begin.
+  bool has_profile() const noexcept { return has_recorded_ && !is_left_out_; }
 
   void arm() noexcept { now_ = session_phase::armed; }
   void turn_off(std::string reason) {
@@ -44,6 +47,7 @@ class session_phases {
   void record() noexcept {
     now_ = session_phase::recording;
     has_recorded_ = true;
+    is_left_out_ = false;
     paused_ns_ = 0;
   }
   /// False, and nothing happens, unless a recording is on.
@@ -73,6 +77,12 @@ class session_phases {
     now_ = session_phase::resting;
     off_reason_ = std::move(why);
   }
+  /// After stop(): there was no memory for the recording of a cycle to begin, and what was recorded
+  /// before is not shown. Takes no memory.
+  void leave_out() noexcept {
+    now_ = session_phase::without_memory;
+    is_left_out_ = true;
+  }
   /// In the child of a fork, whose recording begins now.
   void restart_in_child(std::uint64_t now_ns) noexcept {
     paused_ns_ = 0;
@@ -95,6 +105,8 @@ class session_phases {
       case session_phase::paused: return "paused";
       case session_phase::stopped: return "stopped";
       case session_phase::resting: return off_reason_;
+      case session_phase::without_memory:
+        return "resting: there was no memory to begin a cycle of the schedule";
     }
     return {};
   }
@@ -102,6 +114,7 @@ class session_phases {
  private:
   session_phase now_ = session_phase::idle;
   bool has_recorded_ = false;
+  bool is_left_out_ = false;
   std::string off_reason_;
   double paused_ns_ = 0;  // in pauses that are over
   std::uint64_t paused_since_ = 0;

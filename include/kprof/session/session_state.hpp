@@ -140,7 +140,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (!device_.has_collected() && missed_cuda()) device_.note_cuda_came_late();
     const session_lock lock(mutex_);
     profile out;
-    if (phases_.has_recorded()) {
+    if (phases_.has_profile()) {
       if (phases_.is_running()) clock_.calibrate_again();
       const std::uint64_t now = clock_.time().last().ticks;
       {

@@ -52,14 +52,22 @@ class KPROF_DETAIL_LOCAL session_steps {
     /// Calls a function of the program, without the lock.
     template <class Function>
     void call(Function function) {
-      lock_.unlock();
-      mark_.leave();
+      const without_lock around(*this);
       function();
-      mark_.enter();
-      lock_.lock();
     }
 
    private:
+    struct without_lock {
+      explicit without_lock(steps_lock& lock) : of(lock) {
+        of.lock_.unlock();
+        of.mark_.leave();
+      }
+      ~without_lock() {
+        of.mark_.enter();
+        of.lock_.lock();
+      }
+      steps_lock& of;
+    };
     mark_inside_kprof mark_;
     std::unique_lock<std::mutex> lock_;
   };
@@ -70,7 +78,8 @@ class KPROF_DETAIL_LOCAL session_steps {
     return action_of(wanted_.value.schedule, step);
   }
   void advance(steps_lock& lock);
-  /// A recording of a cycle begins with the step that runs.
+  /// A recording of a cycle begins with the step that runs. Without memory for that the cycle is
+  /// left out, and so is what was recorded of its warm-up.
   void begin_cycle();
   /// The cycle has ended: keeps its profile and hands it to the program, without the lock.
   void finish_cycle(steps_lock& lock);
@@ -78,6 +87,9 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
   bool is_running() const;
+  bool has_profile() const;
+  /// Says in the profile's notes how many cycles it lacks.
+  void tell_left_out(profile& run) const;
   /// `wanted`, or all where a report of the settings shows them.
   single_scopes scopes_in_profile(single_scopes wanted) const;
   void note_mark(std::uint32_t which) const noexcept;
@@ -92,7 +104,12 @@ class KPROF_DETAIL_LOCAL session_steps {
   std::uint64_t step_ = 0;        // that runs
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
-  profile cycle_;                 // the latest of them
+  bool is_left_out_ = false;      // the cycle that runs
+  std::uint64_t left_out_ = 0;    // cycles, for want of memory
+  // The latest cycle has ended without memory for its profile: it is still in the recorder.
+  bool is_only_recorded_ = false;
+  bool has_cycle_ = false;
+  profile cycle_;  // the latest that has ended with memory
   profile_function use_ = nullptr;
   void* context_ = nullptr;
 };

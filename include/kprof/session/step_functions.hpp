@@ -9,6 +9,7 @@
 #include <kprof/session/bootstrap.hpp>
 #include <kprof/session/session_state.hpp>
 #include <kprof/session/session_steps.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <cstdint>
 #include <string>
@@ -30,8 +31,9 @@ inline void session_steps::plan(const effective_settings& wanted, bool from_envi
     wanted_.value.schedule = {};
   }
   ++plans_;
-  step_ = cycles_ = 0;
+  step_ = cycles_ = left_out_ = 0;
   driver_ = nullptr;
+  is_left_out_ = is_only_recorded_ = has_cycle_ = false;
   cycle_ = {};
   scheduled_.store(wanted_.value.enabled && wanted_.value.schedule.is_on());
 }
@@ -55,6 +57,17 @@ inline void session_steps::rest() {
 inline bool session_steps::is_running() const {
   const session_lock session(session_->mutex_);
   return session_->phases_.is_running();
+}
+inline bool session_steps::has_profile() const {
+  const session_lock session(session_->mutex_);
+  return session_->phases_.has_profile();
+}
+inline void session_steps::tell_left_out(profile& run) const {
+  if (left_out_ == 0) return;
+  const bool one = left_out_ == 1;
+  run.notes.push_back(std::to_string(left_out_) +
+                      (one ? " cycle of the schedule is" : " cycles of the schedule are") +
+                      " left out: there was no memory for " + (one ? "it" : "them"));
 }
 inline single_scopes session_steps::scopes_in_profile(single_scopes wanted) const {
   if (wanted != single_scopes::beside_devices) return wanted;
@@ -123,9 +136,10 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
 inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
-  if (warms_up && cycles_ != 0) return cycle_;
-  profile run = session_->snapshot(scopes_in_profile(wanted));
-  if (warms_up && run.complete.recorded != 0)
+  const bool shows_cycle = has_cycle_ && (warms_up || !has_profile());
+  profile run = shows_cycle ? cycle_ : session_->snapshot(scopes_in_profile(wanted));
+  tell_left_out(run);
+  if (!shows_cycle && warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
         "its active steps has come");
@@ -154,7 +168,7 @@ inline void session_steps::advance(steps_lock& lock) {
     const std::uint64_t plan = plans_;
     note_mark(no_step);
     session_->stop();
-    finish_cycle(lock);
+    if (!std::exchange(is_left_out_, false)) finish_cycle(lock);
     // The program has stopped meanwhile, or begun with step 0 of another schedule.
     if (!scheduled_ || plans_ != plan) return;
   }
@@ -164,17 +178,37 @@ inline void session_steps::advance(steps_lock& lock) {
 }
 
 inline void session_steps::begin_cycle() {
-  static_cast<void>(session_->start(wanted_, from_environment_));
+  // A recording that begins forgets the last one, whether it gets its memory or not.
+  if (std::exchange(is_only_recorded_, false)) ++left_out_;
+  is_left_out_ = false;
+  bool has_begun = false;
+  static_cast<void>(attempt([&] { has_begun = session_->start(wanted_, from_environment_).ok(); }));
+  if (has_begun) return;
+  session_->stop();
+  {
+    const session_lock session(session_->mutex_);
+    session_->phases_.leave_out();
+  }
+  if (action(step_) == step_action::warm_up) return;  // the steps that count may find memory
+  is_left_out_ = true;
+  ++left_out_;
 }
 
 inline void session_steps::finish_cycle(steps_lock& lock) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
-  profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
-  session_->ceilings.add_to(run);
-  cycle_ = std::move(run);
-  if (use_ == nullptr) return;
-  lock.call([ended = cycle_, use = use_, context = context_] { use(ended, context); });
+  profile ended;
+  const bool had_memory = attempt([&] {
+    profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
+    session_->ceilings.add_to(run);
+    if (use_ != nullptr) ended = run, tell_left_out(ended);
+    cycle_ = std::move(run);
+  });
+  is_only_recorded_ = !had_memory;
+  has_cycle_ = has_cycle_ || had_memory;
+  if (use_ == nullptr || !had_memory) return;
+  static_cast<void>(attempt(
+      [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
 }
 
 /// hub_record::step.
