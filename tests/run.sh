@@ -9,8 +9,8 @@
 #                                       counter, 0.55 GB from PyPI
 #   tests/run.sh abuse                  nor is this: what tests/abuse does to a process, in full,
 #                                       also with NVIDIA's libcupti of ten versions, 0.13 GB from
-#                                       PyPI; abuse-asan and abuse-tsan: the same under address and
-#                                       undefined, and under thread
+#                                       PyPI, and a table of what held; abuse-asan and abuse-tsan:
+#                                       the same under address and undefined, and under thread
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
 #                                       libFuzzer under address and undefined; half an hour
 #   tests/run.sh arm64                  nor is this: programs for arm64 on simulated processors
@@ -108,7 +108,7 @@ test_configuration() {
   local options=()
   case $1 in
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
-    abuse*) options+=(-R '^abuse\.' --verbose) ;;
+    abuse*) options+=(-R '^abuse\.' --verbose --output-junit abuse.xml) ;;
     fuzz) options+=(-R '^fuzz\.') ;;
     arm64) options+=(-R '^arm64\.') ;;
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
@@ -123,6 +123,11 @@ test_configuration() {
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
     ctest --test-dir "$build/$1" --output-on-failure --no-label-summary --no-tests=error \
           -j "$jobs" "${options[@]}"
+  local result=$?
+  case $1 in abuse*)
+    python3 tests/abuse/table.py docs/guarantees.md "$build/$1/abuse.xml" || result=1 ;;
+  esac
+  return $result
 }
 
 say "packages"
