@@ -9,6 +9,7 @@ import sys
 
 program, cupti, missing, not_cupti = sys.argv[1:5]
 failures = []
+TIMEOUT = 120  # seconds
 
 
 def run(mode, kprof=None, library=cupti, **switches):
@@ -20,14 +21,12 @@ def run(mode, kprof=None, library=cupti, **switches):
     if kprof:
         env["KPROF"] = kprof
     env.update({"SCRIPTED_" + k: str(v) for k, v in switches.items()})
-    r = subprocess.run(
-        [program, mode],
-        env=env,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=120,
-    )
+    command = [program, mode]
+    try:
+        r = subprocess.run(command, env=env, text=True, capture_output=True, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired as hang:
+        said = ((out or b"").decode(errors="replace") for out in (hang.stdout, hang.stderr))
+        r = subprocess.CompletedProcess(command, f"a hang after {TIMEOUT} s", *said)
     # What SCRIPTED_FAIL did: how many of how many calls failed.
     told = re.search(r"^scripted cuda: made \S+ fail: (\d+) of (\d+)\n", r.stderr, re.M)
     r.made_to_fail, r.calls = map(int, told.groups()) if told else (0, 0)
