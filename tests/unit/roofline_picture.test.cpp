@@ -14,6 +14,7 @@
 #include <kprof/report/text.hpp>
 #include <kprof/tables.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -163,4 +164,11 @@ TEST_CASE("roofline_picture.fits_every_width") {
       CHECK(kprof_test::c_library_width(line) <= static_cast<std::size_t>(width));
     }
   }
+}
+
+TEST_CASE("roofline_picture.an_infinite_rate_is_at_an_end_of_the_axis") {
+  // Of a call that took next to no time.
+  const kprof::detail::log_axis axis(1e9, HUGE_VAL, 20);
+  CHECK(axis.cell(1e9) == 0);
+  CHECK(axis.cell(HUGE_VAL) == 19);
 }

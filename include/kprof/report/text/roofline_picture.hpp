@@ -32,7 +32,8 @@ struct log_axis {
   std::size_t cells = 1;
 
   log_axis(double smallest, double largest, std::size_t count) : cells(count) {
-    most = std::log10(largest);
+    // Rates of very short calls may be infinite.
+    most = std::clamp(std::log10(largest), -300.0, 300.0);
     least = std::max(std::log10(smallest), most - 9);
     if (most - least < 1) least = most - 1;
   }
