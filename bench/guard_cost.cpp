@@ -133,7 +133,9 @@ void add_rows() {
   add({.name = "off", .run = off::op});
   add({.name = "idle", .run = on::op});
   add({.name = "idle_region", .run = on::region});
+  add({.name = "idle_in_library", .run = in_library::op});
   add({.name = "recording", .run = on::op, .state = session::folding});
+  add({.name = "recording_in_library", .run = in_library::op, .state = session::folding});
   add({.name = "recording_from_struct", .run = on::op_from_struct, .state = session::folding});
   add({.name = "recording_without_fields",
        .run = on::op_without_fields,

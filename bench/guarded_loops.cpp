@@ -20,7 +20,9 @@ struct Barrier {
 
 }  // namespace
 
-#if KPROF_ENABLE
+#if KPROF_BENCH_LIBRARY
+namespace bench::in_library {
+#elif KPROF_ENABLE
 namespace bench::on {
 #else
 namespace bench::off {
@@ -63,4 +65,4 @@ void region(std::int64_t scopes, const shape&) {
   }
 }
 
-}  // namespace bench::on or bench::off
+}  // namespace bench::in_library, bench::on or bench::off

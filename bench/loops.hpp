@@ -3,7 +3,8 @@
 #define KPROF_BENCH_LOOPS_HPP
 
 // The loops that guard_cost times: plain ones, and those with guards, which are compiled with
-// KPROF_ENABLE=1 as `on` and with KPROF_ENABLE=0 as `off`.
+// KPROF_ENABLE=1 as `on`, once more as `in_library` into a shared library, and with KPROF_ENABLE=0
+// as `off`.
 
 #include "bench.hpp"
 
@@ -31,6 +32,15 @@ void op_from_struct(std::int64_t scopes, const shape& values);
 void op_without_fields(std::int64_t scopes, const shape& values);
 void region(std::int64_t scopes, const shape& values);  // KPROF_REGION with a literal
 }  // namespace on
+
+namespace in_library {
+#pragma GCC visibility push(default)
+void op(std::int64_t scopes, const shape& values);
+void op_from_struct(std::int64_t scopes, const shape& values);
+void op_without_fields(std::int64_t scopes, const shape& values);
+void region(std::int64_t scopes, const shape& values);
+#pragma GCC visibility pop
+}  // namespace in_library
 
 namespace off {
 void op(std::int64_t scopes, const shape& values);

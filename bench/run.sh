@@ -128,6 +128,12 @@ if [ -e "$programs/libkprof_bench_nvtx_tool.so" ]; then
   NVTX_INJECTION64_PATH=$programs/libkprof_bench_nvtx_tool.so guard_cost guard_cost_nvtx \
     --benchmark_filter='^(floor|recording|recording_region|nvtx|nvtx_payload)/'
 fi
+preloaded=$(find "$build" -name libkprof.so | head -1)
+if [ -n "$preloaded" ]; then
+  echo "bench: guards with the session in a shared library"
+  LD_PRELOAD=$preloaded guard_cost guard_cost_library \
+    --benchmark_filter='^(floor|recording|recording_in_library)/'
+fi
 
 echo "bench: snapshots and reports"
 for _ in 1 2 3; do
