@@ -49,10 +49,37 @@ void shorten(kprof::profile& p) {
   for (std::string& note : p.notes) cut(note);
 }
 
+/// Adds steps of the first thread: their marks and sums, and what some nodes did in them.
+void add_steps(kprof::profile& p) {
+  if (p.threads.empty()) return;
+  kprof::thread_steps sums;
+  sums.thread = 0;
+  sums.nested = 1;
+  sums.first_ns = 8'000;
+  sums.running_ns = 250;
+  sums.min_ns = 1'000;
+  sums.max_ns = 8'000;
+  std::int64_t at = -500;  // the session started in the first one
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const std::int64_t length = i == 0 ? 8'000 : 1'000 * static_cast<std::int64_t>(i);
+    p.steps.push_back({i, 0, i != 0, at, at + length});
+    at += length;
+    ++sums.count;
+    sums.total_ns += static_cast<double>(length);
+    sums.durations.add(static_cast<std::uint64_t>(length));
+    if (i == 0) p.stepping.whole_from = at;
+    for (std::uint32_t node = 1; i != 0 && node < p.nodes.size() && node < 4; ++node)
+      p.stepping.shares.push_back({static_cast<std::uint32_t>(i), node, i, 300.0 + node, 100.5});
+  }
+  p.stepping.threads.push_back(sums);
+  p.stepping.region = "step \xFF";
+}
+
 std::vector<std::string> undamaged_files() {
   std::vector<std::string> files;
   for (kprof_test::named_profile each : kprof_test::ten_profiles()) {
     shorten(each.run);
+    if (files.size() % 3 == 0) add_steps(each.run);
     files.push_back(kprof::saved_text(
         each.run, {.timeline = files.size() % 2 == 0 ? kprof::timeline_form::plain
                                                      : kprof::timeline_form::compact}));
