@@ -123,9 +123,9 @@ class neighbours_of_calls {
 
 }  // namespace detail
 
-/// The calls of operators that lost most time against the median of their node, of the three slowest
-/// ones of each: at most `most`, the one that lost most first. Calls of graphs' replays have no host
-/// time of their own and are not among them.
+/// The calls of operators that lost most time against the median of their node, of the three
+/// slowest ones of each: at most `most`, the one that lost most first. Replays of graphs have no
+/// host time of their own and are not among them.
 [[gnu::cold]] inline std::vector<slow_call_details> slowest_calls(const profile& p,
                                                                   std::size_t most = 10) {
   std::vector<slow_call_details> found;
