@@ -6,6 +6,7 @@
 #include <kprof/tables.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/csv_reader.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
 #include "groupings.hpp"
@@ -19,67 +20,12 @@ using kprof::figure;
 using kprof::grouping;
 using kprof::metric;
 using kprof::operator_row;
+using kprof_test::csv_of;
+using kprof_test::field_of;
+using kprof_test::read_csv;
+using kprof_test::record;
 
 namespace {
-
-using record = std::vector<std::string>;
-
-/// One field of the text, from `at` on; false where the grammar has none.
-bool read_field(const std::string& text, std::size_t& at, std::string& field) {
-  field.clear();
-  if (at < text.size() && text[at] == '"') {
-    for (++at; at < text.size(); ++at) {
-      if (text[at] == '"' && text.compare(at, 2, "\"\"") != 0) return ++at, true;
-      if (text[at] == '"') ++at;
-      field += text[at];
-    }
-    return false;  // no closing quote
-  }
-  for (; at < text.size() && text[at] != ',' && text[at] != '\r'; ++at) {
-    if (text[at] == '"' || text[at] == '\n') return false;
-    field += text[at];
-  }
-  return true;
-}
-
-/// The records of a file; none where a line breaks the grammar.
-std::vector<record> read_csv(const std::string& text) {
-  std::vector<record> records;
-  record current;
-  std::string field;
-  for (std::size_t at = 0; at < text.size();) {
-    if (!read_field(text, at, field)) return {};
-    current.push_back(field);
-    if (text.compare(at, 2, "\r\n") == 0) {
-      records.push_back(current);
-      current.clear();
-      at += 2;
-    } else if (text[at] == ',') {
-      ++at;
-    } else {
-      return {};
-    }
-  }
-  return current.empty() ? records : std::vector<record>{};
-}
-
-std::vector<record> csv_of(const kprof::profile& run,
-                           const std::vector<kprof::option_setting>& options = {}) {
-  std::string text;
-  const kprof::status s = kprof::write(run, "csv", options, text);
-  INFO(s.message);
-  REQUIRE(s.ok());
-  std::vector<record> records = read_csv(text);
-  REQUIRE_FALSE(records.empty());
-  for (const record& r : records) REQUIRE(r.size() == records[0].size());
-  return records;
-}
-
-std::string field_of(const std::vector<record>& records, std::size_t row, const std::string& name) {
-  for (std::size_t i = 0; i < records[0].size(); ++i)
-    if (records[0][i] == name) return records[row + 1][i];
-  return "(no such column)";
-}
 
 std::string header_of(const metric& m) {
   const std::string unit = m.unit.name;
@@ -186,6 +132,7 @@ TEST_CASE("csv.wrong_options_are_told") {
       "pass, dtype, region, layer, thread, call_site, step, or name a field, as in M, shape[0] or "
       "epilogue.scale; + joins keys");
   CHECK(kprof::write(kprof::profile{}, "csv", {{"top", "3"}}, text).message ==
-        "unknown option 'top=3' of csv; valid: path=FILE, by=KEY+KEY, fold=FIELD+FIELD");
+        "unknown option 'top=3' of csv; valid: path=FILE, table=operators|kernels|copies|calls|"
+        "steps|timeline, by=KEY+KEY, fold=FIELD+FIELD");
   CHECK(text == "untouched");
 }

@@ -35,6 +35,32 @@ struct copy_row {
   figure bytes_per_s{};  ///< bytes over total_ns
 };
 
+/// "host to device", "memset".
+inline const char* copy_name(const copy_row& row) noexcept {
+  if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
+  if (row.merged) return "(other copies)";
+  switch (row.direction) {
+    case copy_direction::host_to_device: return "host to device";
+    case copy_direction::device_to_host: return "device to host";
+    case copy_direction::device_to_device: return "device to device";
+    case copy_direction::host_to_host: return "host to host";
+    case copy_direction::peer_to_peer: return "peer to peer";
+    case copy_direction::unknown: break;
+  }
+  return "copy";
+}
+inline const char* memory_name(memory_place place) noexcept {
+  switch (place) {
+    case memory_place::pageable: return "pageable";
+    case memory_place::pinned: return "pinned";
+    case memory_place::device: return "device";
+    case memory_place::array: return "array";
+    case memory_place::managed: return "managed";
+    case memory_place::unknown: break;
+  }
+  return "unknown";
+}
+
 /// The copies and memsets for which keep(const device_work&) returns true, most time first.
 template <class Keep>
 std::vector<copy_row> copy_table(const profile& p, Keep keep) {

@@ -2,17 +2,18 @@
 #ifndef KPROF_REPORT_CSV_HPP
 #define KPROF_REPORT_CSV_HPP
 
-// The output "csv": the table of operators for spreadsheets and scripts. Including it makes
-// KPROF="csv(path=run.csv)" and kprof::write(profile, "csv") known in this binary.
+// The output "csv": a table of the report for spreadsheets and scripts, or the steps or the
+// timeline that tables are made from. Including it makes KPROF="csv(path=run.csv)" and
+// kprof::write(profile, "csv") known in this binary.
 //
 // A file as RFC 4180 describes it: lines end with CR LF; a field with a comma, a quote or the end
 // of a line stands in quotes, in which a quote is doubled. The first line has the names of the
 // columns, with their units in brackets: "self [ns]". Numbers are the shortest that read back as
 // the same double. A field is empty where it differs from call to call or is not known; the last
-// column says why, as "gflops: no flops() declared; ...". Text is as the program gave it, also
-// where it is not UTF-8. The rows are those of operator_table(), in its order. Each key of `by`
-// that has no column anyway has one, and each folded field three: its least and its greatest value,
-// and how many different ones there are.
+// column of operators says why, as "gflops: no flops() declared; ...". Text is as the program gave
+// it, also where it is not UTF-8. Rows have the order of operator_table(), kernel_table() and so
+// on; single scopes have none. Of operators each key of `by` that has no column anyway has one, and
+// each folded field three: its least and its greatest value, and how many different ones there are.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/check_grouping.hpp>
@@ -22,14 +23,15 @@
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/report/csv/line.hpp>
+#include <kprof/report/csv/tables.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/table/grouping_options.hpp>
 #include <kprof/status.hpp>
 
-#include <charconv>
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,44 +39,27 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The words of the option `table`, in their order there.
+enum class csv_table : std::uint8_t { operators, kernels, copies, calls, steps, timeline };
+
 struct csv_options {
+  csv_table table = csv_table::operators;
   grouping by = grouping::parameters;
   std::vector<std::string> fold{};
 };
 
 inline constexpr option csv_option_table[] = {
+    {.name = "table",
+     .kind = option_kind::choice,
+     .form = "operators|kernels|copies|calls|steps|timeline",
+     .fallback = "operators",
+     .meaning =
+         "what the rows are: of the operator table, of the other tables of a report (`calls`: "
+         "of CUDA's libraries), the steps of the program, or every scope and every piece of "
+         "work of a device that is still in memory",
+     .store = &store_member<&csv_options::table>},
     by_option<csv_options>(),
     fold_option<csv_options>(),
-};
-
-/// A line of fields.
-class csv_line {
- public:
-  void add(std::string_view field) {
-    if (!is_first_) line_ += ',';
-    is_first_ = false;
-    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-      line_ += field;
-    } else {
-      line_ += '"';
-      for (const char c : field) line_.append(c == '"' ? 2 : 1, c);
-      line_ += '"';
-    }
-  }
-  void add(double number) {
-    char text[32];
-    const std::to_chars_result end = std::to_chars(text, text + sizeof(text), number);
-    add(std::string_view{text, static_cast<std::size_t>(end.ptr - text)});
-  }
-  void put(text_sink& out) {
-    out.put(line_ + "\r\n");
-    line_.clear();
-    is_first_ = true;
-  }
-
- private:
-  std::string line_;
-  bool is_first_ = true;
 };
 
 /// The columns of a request beside those that every table has.
@@ -120,8 +105,8 @@ inline void add_csv_groups(const csv_columns& asked, const operator_row& row, cs
       if (r.field == field) found = &r;
     line.add(found == nullptr ? std::string{} : parameter_text(found->least));
     line.add(found == nullptr ? std::string{} : parameter_text(found->most));
-    if (found == nullptr) line.add(std::string_view{});
-    else line.add(static_cast<double>(found->values));
+    if (found == nullptr) line.skip();
+    else line.add(found->values);
   }
 }
 
@@ -131,18 +116,26 @@ inline void put_csv_row(const profile& run, const operator_row& row, const csv_c
   csv_line line;
   for (const dimension& d : dimensions) line.add(d.of(run, row));
   line.add(row_key_text(row.key));
-  line.add(static_cast<double>(row.variants));
+  line.add(row.variants);
   add_csv_groups(asked, row, line);
   std::string unknown = wrong;
   for (const metric& m : metrics) {
     const figure f = m.of(row);
-    if (f.known()) line.add(f.value * m.unit.scale);
-    else line.add(std::string_view{});
+    line.add(f, m.unit.scale);
     if (!f.known())
       unknown.append(unknown.empty() ? "" : "; ").append(m.id).append(": ").append(explain(f.why));
   }
   line.add(unknown);
   line.put(out);
+}
+
+/// `asked`: as the request has it, and `known` without what the run does not have.
+inline void put_csv_operators(const profile& run, const grouping& asked, const grouping& known,
+                              const std::string& wrong, text_sink& out) {
+  const csv_columns columns(asked);
+  put_csv_header(columns, out);
+  for (const operator_row& row : operator_table(run, known))
+    put_csv_row(run, row, columns, wrong, out);
 }
 
 KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_values& values,
@@ -155,15 +148,20 @@ KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_valu
   std::string wrong;
   for (const std::string& line : checked.complaints)
     wrong.append(wrong.empty() ? "" : "; ") += line;
-  const csv_columns asked(by);
-  put_csv_header(asked, out);
-  for (const operator_row& row : operator_table(run, checked.value))
-    put_csv_row(run, row, asked, wrong, out);
+  switch (options.table) {
+    case csv_table::operators: put_csv_operators(run, by, checked.value, wrong, out); break;
+    case csv_table::kernels:
+      put_csv_kernels(run, kernel_table(run, checked.value), wrong, out);
+      break;
+    case csv_table::copies: put_csv_table(csv_copy_columns, run, copy_table(run), out); break;
+    case csv_table::calls: put_csv_table(csv_call_columns, run, call_table(run), out); break;
+    case csv_table::steps: put_csv_table(csv_step_columns, run, run.steps, out); break;
+    case csv_table::timeline: put_csv_timeline(run, out); break;
+  }
   return {};
 }
 
-inline constexpr output csv_output{"csv", "the table of operators, comma-separated",
-                                   csv_option_table, &write_csv};
+inline constexpr output csv_output{"csv", "a table, comma-separated", csv_option_table, &write_csv};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration csv_registered{csv_output};
 

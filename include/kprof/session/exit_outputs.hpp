@@ -36,13 +36,14 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
-/// Whether one of the reports has an option that shows single scopes.
+/// Whether one of the outputs has an option that shows single scopes.
 [[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
   if (s.report.timeline || s.report.slowest) return true;
   for (const output_request& request : s.outputs)
     for (const option_setting& given : request.options)
-      if (request.output == report_output.name && given.value != "off" &&
-          (given.name == "timeline" || given.name == "slowest"))
+      if ((given.name == "table" && given.value == "timeline") ||
+          (request.output == report_output.name && given.value != "off" &&
+           (given.name == "timeline" || given.name == "slowest")))
         return true;
   return false;
 }

@@ -25,29 +25,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 [[gnu::cold]] inline std::string kind_cell(const copy_row& row, const page&) {
-  if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
-  if (row.merged) return "(other copies)";
-  switch (row.direction) {
-    case copy_direction::host_to_device: return "host to device";
-    case copy_direction::device_to_host: return "device to host";
-    case copy_direction::device_to_device: return "device to device";
-    case copy_direction::host_to_host: return "host to host";
-    case copy_direction::peer_to_peer: return "peer to peer";
-    case copy_direction::unknown: break;
-  }
-  return "copy";
-}
-
-inline const char* place_name(memory_place place) noexcept {
-  switch (place) {
-    case memory_place::pageable: return "pageable";
-    case memory_place::pinned: return "pinned";
-    case memory_place::device: return "device";
-    case memory_place::array: return "array";
-    case memory_place::managed: return "managed";
-    case memory_place::unknown: break;
-  }
-  return "unknown";
+  return copy_name(row);
 }
 
 struct copy_column {
@@ -63,12 +41,12 @@ inline constexpr copy_column copy_columns[] = {
     {"kind", 1, true, false, &kind_cell, "where a copy went, or memset"},
     {"from", 6, true, false,
      [](const copy_row& row, const page&) -> std::string {
-       return row.task == device_task::set ? "" : place_name(row.from);
+       return row.task == device_task::set ? "" : memory_name(row.from);
      },
      "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
      "driver"},
     {"to", 7, true, false,
-     [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
+     [](const copy_row& row, const page&) -> std::string { return memory_name(row.to); },
      "kind of memory that was written"},
     {"device", 9, false, false,
      [](const copy_row& row, const page&) { return std::to_string(row.device); },

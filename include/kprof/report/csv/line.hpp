@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_CSV_LINE_HPP
+#define KPROF_REPORT_CSV_LINE_HPP
+
+// A line of a file as RFC 4180 describes it. Included by csv.hpp and its tables.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/report/output.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A line of fields.
+class csv_line {
+ public:
+  void add(std::string_view field) {
+    if (!is_first_) line_ += ',';
+    is_first_ = false;
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+      line_ += field;
+    } else {
+      line_ += '"';
+      for (const char c : field) line_.append(c == '"' ? 2 : 1, c);
+      line_ += '"';
+    }
+  }
+  void add(double number) { add_number(number); }
+  void add(std::uint64_t number) { add_number(number); }
+  void add(std::uint32_t number) { add_number(number); }
+  void add(std::int64_t number) { add_number(number); }
+  void add(bool) = delete;
+  void add(const char* field) { add(std::string_view{field}); }
+  void add(const std::string& field) { add(std::string_view{field}); }
+  /// Empty where the figure is not known.
+  void add(const figure& f, double scale = 1) {
+    if (f.known()) add(f.value * scale);
+    else skip();
+  }
+  /// An empty field.
+  void skip() { add(std::string_view{}); }
+  void put(text_sink& out) {
+    out.put(line_ += "\r\n");
+    line_.clear();
+    is_first_ = true;
+  }
+
+ private:
+  template <class Number>
+  void add_number(Number number) {
+    char text[32];
+    const std::to_chars_result end = std::to_chars(text, text + sizeof(text), number);
+    add(std::string_view{text, static_cast<std::size_t>(end.ptr - text)});
+  }
+
+  std::string line_;
+  bool is_first_ = true;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
