@@ -63,6 +63,8 @@ def main() -> int:
         print("skipped: no ptxas is installed")
         return 77
     known = known_architectures(found)
+    for arch in sorted(set(ARCHITECTURES) - known):
+        print(f"not tried: {found} does not know sm_{arch}")
     faults = assembled = 0
     with tempfile.TemporaryDirectory() as folder:
         lines = subprocess.run([program, folder], capture_output=True, text=True,
