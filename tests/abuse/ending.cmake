@@ -12,3 +12,8 @@ add_test(NAME abuse.ending
          COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/check_ending.py
                  $<TARGET_FILE:abuse_ending> --signals ${signals})
 set_tests_properties(abuse.ending PROPERTIES TIMEOUT 1800)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  # The leak sanitizer writes about threads of children made by clone().
+  set_property(TEST abuse.ending PROPERTY ENVIRONMENT
+               ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1)
+endif()

@@ -132,10 +132,10 @@ inline void put_csv_row(const profile& run, const operator_row& row, const csv_c
 /// `asked`: as the request has it, and `known` without what the run does not have.
 inline void put_csv_operators(const profile& run, const grouping& asked, const grouping& known,
                               const std::string& wrong, text_sink& out) {
-  const csv_columns columns(asked);
-  put_csv_header(columns, out);
+  const csv_columns wanted(asked);
+  put_csv_header(wanted, out);
   for (const operator_row& row : operator_table(run, known))
-    put_csv_row(run, row, columns, wrong, out);
+    put_csv_row(run, row, wanted, wrong, out);
 }
 
 KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_values& values,

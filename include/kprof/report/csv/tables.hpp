@@ -34,15 +34,15 @@ struct csv_column {
 };
 
 template <class Row, std::size_t N>
-void put_csv_head(const csv_column<Row> (&columns)[N], text_sink& out) {
+void put_csv_head(const csv_column<Row> (&table)[N], text_sink& out) {
   csv_line line;
-  for (const csv_column<Row>& c : columns) line.add(c.name);
+  for (const csv_column<Row>& c : table) line.add(c.name);
   line.put(out);
 }
 template <class Row, std::size_t N>
-void put_csv_row(const csv_column<Row> (&columns)[N], const profile& run, const Row& row,
+void put_csv_row(const csv_column<Row> (&table)[N], const profile& run, const Row& row,
                  csv_line& line, text_sink& out) {
-  for (const csv_column<Row>& c : columns) c.add(run, row, line);
+  for (const csv_column<Row>& c : table) c.add(run, row, line);
   line.put(out);
 }
 
@@ -266,11 +266,11 @@ struct csv_node_texts {
 }
 
 template <class Row, std::size_t N>
-[[gnu::cold]] void put_csv_table(const csv_column<Row> (&columns)[N], const profile& run,
+[[gnu::cold]] void put_csv_table(const csv_column<Row> (&table)[N], const profile& run,
                                  const std::vector<Row>& rows, text_sink& out) {
-  put_csv_head(columns, out);
+  put_csv_head(table, out);
   csv_line line;
-  for (const Row& row : rows) put_csv_row(columns, run, row, line, out);
+  for (const Row& row : rows) put_csv_row(table, run, row, line, out);
 }
 
 }  // namespace detail

@@ -48,15 +48,12 @@ class telling_lines {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
     for (const described_row& row : rows_) count_values(row);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      natural_ = std::max(natural_, rows_[i].indent + natural(i));
   }
 
   /// Columns that the longest row takes in one line.
-  std::size_t natural() const {
-    std::size_t widest = 0;
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      widest = std::max(widest, rows_[i].indent + natural(i));
-    return widest;
-  }
+  std::size_t natural() const noexcept { return natural_; }
   /// Columns that a row takes beside its indent.
   std::size_t natural(std::size_t row) const { return display_width(whole(rows_[row])); }
 
@@ -188,6 +185,7 @@ class telling_lines {
 
   std::vector<described_row> rows_;
   std::vector<values_of_place> values_;
+  std::size_t natural_ = 0;
   bool ascii_;
 };
 
