@@ -13,7 +13,7 @@
 #include <vector>
 
 struct Scale {
-  std::int64_t n = 0;
+  kprof::extent n = 0;
   constexpr kprof::count flops() const { return n; }
   constexpr kprof::traffic bytes() const {
     return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}};
@@ -22,7 +22,7 @@ struct Scale {
 
 /// One layer of a network, done by all threads of the pool.
 void scale(std::vector<float>& all, int thread, int threads) {
-  KPROF_PART(Scale, {.n = std::ssize(all)}, thread, threads);  // the parameters of the whole call
+  KPROF_PART(Scale, {.n = all.size()}, thread, threads);  // the parameters of the whole call
   const auto at = [&](int part) { return all.begin() + std::ssize(all) * part / threads; };
   for (auto value = at(thread); value != at(thread + 1); ++value) *value *= 2.0F;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 struct Axpy {
-  std::int64_t n = 0;
+  kprof::extent n = 0;
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
   constexpr kprof::traffic bytes() const {
     return {.read = 8 * kprof::count{n}, .written = 4 * kprof::count{n}};
@@ -22,7 +22,7 @@ struct Axpy {
 void axpy(float a, const std::vector<float>& x, std::vector<float>& y) {
 #pragma omp parallel num_threads(2)
   {
-    KPROF_PART(Axpy, {.n = std::ssize(x)}, omp_get_thread_num(), omp_get_num_threads());
+    KPROF_PART(Axpy, {.n = x.size()}, omp_get_thread_num(), omp_get_num_threads());
 #pragma omp for nowait
     for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
   }
