@@ -42,6 +42,39 @@ namespace detail {
   return lines;
 }
 
+/// Whether a name may be cut before a byte of it: not inside a token.
+inline bool is_token_border(std::string_view text, std::size_t at) noexcept {
+  const auto is_inside = [](char c) { return is_letter(c) && c != '_'; };
+  return !is_inside(text[at - 1]) || !is_inside(text[at]) ||
+         text.substr(at).starts_with(left_out_mark) || text.substr(0, at).ends_with(left_out_mark);
+}
+/// "Sweep|Kernel": where a token may be cut that is too long itself.
+inline bool is_hump(std::string_view text, std::size_t at) noexcept {
+  return text[at - 1] >= 'a' && text[at - 1] <= 'z' && text[at] >= 'A' && text[at] <= 'Z';
+}
+
+/// The first columns of a name up to the end of a token; where that would leave less than a third
+/// of them, up to a hump of it; else as many as fit.
+[[gnu::cold]] inline std::string_view first_tokens(std::string_view text, std::size_t width) {
+  const std::string_view all = first_columns(text, width);
+  if (all.size() == text.size()) return all;
+  for (const auto may_cut : {&is_token_border, &is_hump})
+    for (std::size_t size = all.size(); size > all.size() / 3; --size)
+      if (may_cut(text, size)) return text.substr(0, size);
+  return all;
+}
+/// The same of its last columns; nothing where they are few and inside a token.
+[[gnu::cold]] inline std::string_view last_tokens(std::string_view text, std::size_t width) {
+  constexpr std::size_t few = 5;
+  const std::string_view all = last_columns(text, width);
+  const std::size_t begin = text.size() - all.size();
+  if (begin == 0 || all.empty()) return all;
+  for (const auto may_cut : {&is_token_border, &is_hump})
+    for (std::size_t at = begin; at <= begin + (2 * all.size() + 2) / 3; ++at)
+      if (may_cut(text, at)) return text.substr(at);
+  return width <= few ? std::string_view{} : all;
+}
+
 class kernel_texts {
  public:
   /// `wholes`: names that differ, as kernel_name() gives them.
@@ -101,7 +134,7 @@ class kernel_texts {
         bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
     const std::size_t half = (width + 1) / 2,
                       begin = name > half && name <= width * 3 / 4 ? name : half;
-    return joined(first_columns(text, begin), {}, text, width);
+    return joined(first_tokens(text, begin), {}, text, width);
   }
 
   /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
@@ -112,7 +145,7 @@ class kernel_texts {
     if (!middle.empty()) out.append(middle).append(mark());
     const std::size_t used = display_width(out);
     if (used > width) return std::string(first_columns(out, width));
-    return tight(out.append(last_columns(text, width - used)));
+    return tight(out.append(last_tokens(text, width - used)));
   }
 
   /// Of names that read the same now, the part in which they differ is shown instead.
@@ -155,7 +188,7 @@ class kernel_texts {
     if (display_width(text.substr(0, before)) <= begin)
       return joined(std::string_view{text}.substr(0, text.size() - behind), {}, text, width);
     const std::string_view tail = std::string_view{text}.substr(text.size() - behind);
-    return joined(first_columns(text, begin), told, last_columns(tail, end), width);
+    return joined(first_tokens(text, begin), told, last_tokens(tail, end), width);
   }
 
   std::vector<telling_name> names_;
