@@ -64,7 +64,7 @@ struct chosen_tree {
     const tree_order order = plan.options.order;
     std::vector<tree_row> found = kprof::call_tree(p, plan.by.has(group_key::thread), order);
     if (plan.filter.active()) keep_matching(found, plan.filter);
-    if (plan.options.top > 0) fold(found, plan);
+    if (plan.tree_top > 0) fold(found, plan);
     else
       for (tree_row& row : found) {
         const double ns = row.total_ns, device_ns = row.device_total_ns;
@@ -125,7 +125,7 @@ struct chosen_tree {
     for (const std::size_t least_calls : {std::size_t{0}, many}) {
       rows = fold_siblings(found, plan.options.order, least_calls);
       cut = {};
-      keep_largest(plan.options.top);
+      keep_largest(plan.tree_top);
       const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
       if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
     }

@@ -57,11 +57,12 @@ struct text_plan {
   bool device = false;                                 // the run has work on a device
   bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
+  std::size_t tree_top = 0;                            // rows of the tree; 0 is all
   double all_device_ns = 0;
   std::optional<other_machine> other;  // that rows are projected on
   std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
 
-  explicit text_plan(const report_options& o) : options(o) {}
+  explicit text_plan(const report_options& o) : options(o), tree_top(o.top) {}
 
   /// Reads the options; the first that is wrong is in the status.
   status prepare() {
@@ -130,6 +131,9 @@ struct text_plan {
     const bool operators_say_most =
         device ? explained_ns > 0.9 * all_device_ns : operators_ns > 0.9 * all_self_ns;
     tree = options.tree.value_or(!options.table || !operators_say_most);
+    // Beside the table, a tree that nobody asked for says in which regions the time is.
+    if (!options.tree && options.table && options.top > most_tree_rows_unasked)
+      tree_top = most_tree_rows_unasked;
     kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
     copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
   }
@@ -144,6 +148,8 @@ struct text_plan {
     }
     if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
+
+  static constexpr std::size_t most_tree_rows_unasked = 12;
 
   std::vector<std::string> file_complaints_;  // about the file of `machine`
 };

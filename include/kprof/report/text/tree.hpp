@@ -266,7 +266,8 @@ class tree_grid {
   if (tree.cut.rows > 0) {
     const std::string name = (out.ascii() ? "... " : "\u2026 ") +
                              counted(tree.cut.rows, "more row", "more rows") +
-                             " (top=" + std::to_string(plan.options.top) + ')';
+                             (plan.tree_top < plan.options.top ? " (tree=on: up to " : " (top=") +
+                             std::to_string(plan.options.top) + ')';
     sums.push_back(sum_of(name, tree.cut, plan));
     sums.back().inside = true;
   }
