@@ -50,4 +50,4 @@ int main() {
 // not shown at width 100: FLOP/B, max, min
 //
 // Complete: nothing was lost of 40 scopes; kprof 0.1.0 took 25.9 µs (<0.1% of wall time). More:
-//   KPROF='report(tree,legend,details)'.
+//   KPROF='report(tree,timeline,legend,details)'.

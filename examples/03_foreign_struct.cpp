@@ -83,4 +83,4 @@ int main() {
 // not shown at width 100: mean, total, FLOP/B, max, min
 //
 // Complete: nothing was lost of 15 scopes; kprof 0.1.0 took 60.4 µs (<0.1% of wall time). More:
-//   KPROF='report(tree,legend,details)'.
+//   KPROF='report(tree,timeline,legend,details)'.

@@ -86,4 +86,4 @@ int main() {
 // n/a, no bytes() declared: FeedForward, Matmul
 //
 // Complete: nothing was lost of 46 scopes; kprof 0.1.0 took 77.3 µs (0.1% of wall time). More:
-//   KPROF='report(legend,details)'.
+//   KPROF='report(timeline,legend,details)'.

@@ -78,4 +78,4 @@ int main() {
 // all scopes               9  66.0 ms  100.0%  66.0 ms             0.368  2.95  8.39 M
 //
 // Complete: nothing was lost of 9 scopes; kprof 0.1.0 took 63.0 µs (0.3% of wall time, all threads
-//   summed). More: KPROF='report(legend,details)'.
+//   summed). More: KPROF='report(timeline,legend,details)'.

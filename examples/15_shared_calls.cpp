@@ -95,4 +95,4 @@ int main() {
 // Scale     79.8 ms       1.25        3  61.2 ms
 //
 // Complete: nothing was lost of 24 scopes; kprof 0.1.0 took 162 µs (0.3% of wall time, all threads
-//   summed). More: KPROF='report(tree,legend,details)'.
+//   summed). More: KPROF='report(tree,timeline,legend,details)'.

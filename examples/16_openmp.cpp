@@ -58,4 +58,4 @@ int main() {
 // Axpy      1.41 ms       1.04        2  14.7 ms
 //
 // Complete: nothing was lost of 20 scopes; kprof 0.1.0 took 136 µs (0.9% of wall time, all threads
-//   summed). More: KPROF='report(tree,legend,details)'.
+//   summed). More: KPROF='report(tree,timeline,legend,details)'.

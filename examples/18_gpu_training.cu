@@ -209,4 +209,4 @@ int main() {
 //     on it   Gemm 55.5 ms, Sgd 30.1 ms, AllReduce 25.3 ms, load_batch 18.8 ms, outside scopes 1.57 ms
 //
 // Complete: nothing was lost of 283 scopes and 280 records of the device; kprof 0.1.0 took 829 µs
-//   (0.6% of wall time). More: KPROF='report(roofline,kernels,copies,legend,details)'.
+//   (0.6% of wall time). More: KPROF='report(roofline,kernels,copies,timeline,legend,details)'.

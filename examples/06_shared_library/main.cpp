@@ -47,4 +47,4 @@ int main(int argc, char** argv) {
 // not shown at width 100: total, FLOP/B, max, min
 //
 // Complete: nothing was lost of 6 scopes; kprof 0.1.0 took 17.5 µs (<0.1% of wall time). More:
-//   KPROF='report(tree,legend,details)'.
+//   KPROF='report(tree,timeline,legend,details)'.

@@ -156,6 +156,11 @@ inline bool is_complete(const profile& p) {
          (!uses_device(p) || std::none_of(of_device.begin(), of_device.end(), matters));
 }
 
+/// Whether `timeline` would show something.
+inline bool has_timeline(const profile& p) noexcept {
+  return p.complete.in_timeline > 0 || !p.steps.empty() || !p.device.timeline.items.empty();
+}
+
 /// One sentence where nothing is missing, and what else there is to see.
 [[gnu::cold]] inline void print_all_is_well(page& out, const profile& p, const text_plan& plan) {
   if (p.complete.recorded == 0 && p.device.complete.records == 0)
@@ -181,6 +186,7 @@ inline bool is_complete(const profile& p) {
   if (!plan.tree) text += "tree,";
   if (plan.device && !plan.kernels) text += "kernels,";
   if (plan.device && !plan.copies) text += "copies,";
+  if (!plan.options.timeline && has_timeline(p)) text += "timeline,";
   if (!plan.options.legend) text += "legend,";
   out.paragraph("", text + "details)'.", 2);
 }
