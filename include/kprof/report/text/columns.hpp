@@ -124,7 +124,7 @@ inline constexpr column columns[] = {
     {"cumulative", "cumulative", look::cumulative, 0, 0, nullptr,
      "share of this line and of all above it", "dev share of this line and of all above it"},
     make_column("total", look::time, 12, 13),
-    make_column("cpu", look::share, 6, 0),  // unasked only where rows were off the CPU for long
+    make_column("cpu", look::share, 10, 0),  // unasked only where rows were off the CPU for long
     make_column("median", look::time, 7, 12),
     make_column("mean", look::time, 11, 17),
     make_column("p99", look::time, 0, 0),

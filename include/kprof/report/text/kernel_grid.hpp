@@ -91,7 +91,8 @@ class kernel_grid {
     if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
     if (c.is("pass"))
       return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
-    if (c.is("roof") || c.is("bound")) return plan_.roofs;
+    if (c.is("roof") || c.is("bound"))
+      return plan_.roofs && any([&](const kernel_row& row) { return c.cell(row, out_) != "n/a"; });
     if (c.is("tiles")) return any([](const kernel_row& row) { return row.tiles.share.known(); });
     if (c.is("waves") || c.is("occupancy"))
       return any([](const kernel_row& row) { return row.occupancy.unknown == nullptr; });

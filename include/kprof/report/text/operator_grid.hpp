@@ -28,9 +28,10 @@ namespace detail {
 class operator_grid {
  public:
   std::vector<const column*> shown;
-  std::vector<std::string> left_out;  // headers of columns that did not fit
-  std::vector<std::string> cut;       // headers of columns whose texts did not
-  std::size_t whole_width = 0;        // of a page on which nothing is cut or left out
+  std::vector<const column*> unknown;  // left out unasked: n/a in every row
+  std::vector<std::string> left_out;   // headers of columns that did not fit
+  std::vector<std::string> cut;        // headers of columns whose texts did not
+  std::size_t whole_width = 0;         // of a page on which nothing is cut or left out
 
   [[gnu::cold]] operator_grid(const page& out, const profile& p, const text_plan& plan,
                               const operator_groups& chosen)
@@ -65,6 +66,7 @@ class operator_grid {
       if (line.row == nullptr && is_text(*shown[0]) && row[0].empty()) row[0] = line.name;
       cells_.looks.push_back(line.look);
     }
+    if (!asked_) leave_out_unknown();
     std::size_t texts = 0;
     while (texts < shown.size() && is_text(*shown[texts])) ++texts;
     for (row_look& look : cells_.looks)
@@ -257,13 +259,35 @@ class operator_grid {
       cells_.columns[i].least = least_width(*shown[i], comfortable, out_.width());
   }
 
+  /// Takes away the columns that have no value in any row.
+  [[gnu::cold]] void leave_out_unknown() {
+    for (std::size_t i = shown.size(); i-- > 0;) {
+      if (shown[i]->number == nullptr && shown[i]->as != look::bound) continue;
+      bool any = false, all = true;
+      for (const std::vector<std::string>& row : cells_.rows) {
+        any = any || row[i] == "n/a";
+        all = all && (row[i] == "n/a" || row[i].empty());
+      }
+      if (!any || !all) continue;
+      unknown.insert(unknown.begin(), shown[i]);
+      shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(i));
+      cells_.drop(i);
+    }
+  }
+
+  /// The column of the highest goes first. That by which the rows are sorted stays, so that their
+  /// order can be seen; where it is `lost`, medians make room for it.
+  unsigned rank(const column& c) const noexcept {
+    const unsigned rank = rank_of(c, plan_.device, nested_);
+    if (&c == plan_.sort) return std::min(rank, 4U);
+    return !plan_.device && c.is("median") && plan_.sort->is("lost") ? 9 : rank;
+  }
+
   void drop_one() {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (rank_of(*shown[i], plan_.device, nested_) >
-            rank_of(*shown[worst], plan_.device, nested_))
-          worst = i;
+        if (rank(*shown[i]) > rank(*shown[worst])) worst = i;
     if (shown[worst]->as != look::bar) left_out.emplace_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells_.drop(worst);

@@ -170,7 +170,21 @@ inline constexpr std::size_t longest_listed = 40;
   out.paragraph("", text, 2);
 }
 
-[[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
+/// What the order of the rows is by. Where no row lost a known time, rows are in the order of all
+/// of their time.
+[[gnu::cold]] inline const char* order_of_rows(const text_plan& plan,
+                                               const operator_groups& chosen) {
+  const auto is_known = [](const operator_row& row) { return row.verdict.lost_ns.known(); };
+  if (!plan.sort->is("lost") || chosen.all.rows == 0 ||
+      std::any_of(chosen.groups.begin(), chosen.groups.end(), [&](const operator_group& g) {
+        return std::any_of(g.rows.begin(), g.rows.end(), is_known);
+      }))
+    return plan.sort->header;
+  return plan.device ? "device" : "self";
+}
+
+[[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan,
+                                             const operator_groups& chosen) {
   std::string title = "Operators";
   const std::vector<group_part> keys = plan.by.keys();
   for (std::size_t i = 0; i < keys.size() && plan.by.text() != grouping{}.text(); ++i)
@@ -178,7 +192,7 @@ inline constexpr std::size_t longest_listed = 40;
               : i + 1 == keys.size() ? " and "
                                      : ", ") +
              (keys[i].kind == group_key::call_site ? "call site" : out.safe(text_of(keys[i])));
-  title += std::string{", sorted by "} + plan.sort->header;
+  title += std::string{", sorted by "} + order_of_rows(plan, chosen);
   if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   return title;
 }
@@ -210,7 +224,7 @@ inline constexpr std::size_t longest_listed = 40;
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const operator_groups chosen(p, plan);
   out.space();
-  out.paragraph("", table_title(out, plan), 2, line_style::bold);
+  out.paragraph("", table_title(out, plan, chosen), 2, line_style::bold);
   out.space();
   hidden_rows regions;  // outside operators
   regions.self_ns = plan.all_self_ns - chosen.all.self_ns - chosen.filtered.self_ns;
@@ -231,7 +245,14 @@ inline constexpr std::size_t longest_listed = 40;
     print_projected_total(out, plan, chosen);
     print_step_key(out, p, plan, chosen);
     print_types(out, p, plan);
-    print_row_notes(out, p, plan, chosen, table.shown);
+    std::vector<std::string> unknown;
+    std::vector<const column*> looked_at = table.shown;
+    for (const column* c : table.unknown) {
+      unknown.emplace_back(c->header);
+      looked_at.push_back(c);
+    }
+    if (!unknown.empty()) out.list("not shown, n/a in every row: ", unknown);
+    print_row_notes(out, p, plan, chosen, looked_at);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cut, table.whole_width);
