@@ -95,6 +95,8 @@ TEST_CASE("first_screen.operators_of_recorded_runs_fit_a_screen") {
     INFO(page);
     CHECK(kprof_test::lines_of_operators(page) <= 50);
     CHECK(kprof_test::lines_of_operators(page) > 3);
+    // Nobody asked for the tree: twelve rows, and the line of those that are left out.
+    CHECK(kprof_test::tree_rows_of(page).size() <= 13);
   }
 }
 

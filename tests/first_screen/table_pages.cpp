@@ -48,10 +48,11 @@ TEST_CASE("first_screen.a_decode_leaves_little_of_the_table_to_more_rows") {
 
 TEST_CASE("first_screen.operators_whose_rows_all_fold_take_one_line") {
   REQUIRE(kprof_test::use_utf8_locale());
-  const std::string page = page_of(recorded("transformer"), kprof_test::plain_at_width(120));
+  const std::string page = page_of(recorded("hpcg"), kprof_test::plain_at_width(120));
   INFO(page);
-  CHECK(kprof_test::count_of(page, "Embedding") == 1);
-  CHECK(kprof_test::has(page, "Embedding     all 2 rows: 128\u00D7128, of 1024 "));
+  CHECK(kprof_test::count_of(page, "Prolong") == 1);
+  CHECK(kprof_test::words(kprof_test::line_with(page, "Prolong"))
+            .starts_with("Prolong 3 rows, each < 0.1% "));
   const kprof_test::operator_page table = kprof_test::operator_table_of(page);
   for (std::size_t i = 0; i + 1 < table.rows.size(); ++i)
     if (!table.rows[i].indented)

@@ -13,13 +13,17 @@ root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cxx=${CXX:-g++}
-options=(-std=c++20 -O2 -pthread -I "$root/include" -include kprof/report/save.hpp)
+# The session and its output `save` are compiled once, for all programs.
+options=(-std=c++20 -O2 -pthread -I "$root/include" -DKPROF_SESSION_ELSEWHERE=1)
+session=$work/session.o
+printf '#include "%s"\n#include <kprof/report/save.hpp>\n' "$root/tools/session.cpp" |
+  "$cxx" "${options[@]}" -UKPROF_SESSION_ELSEWHERE -x c++ -c - -o "$session"
 
-# record <profile> <command...>: runs the command, and keeps what it saves at its end.
+# record <profile> <settings> <command...>: runs the command, and keeps what it saves at its end.
 record() {
-  local profile=$1
-  shift
-  KPROF="save(path=$work/$profile.json)" "$@" > "$work/$profile.out"
+  local profile=$1 settings=$2
+  shift 2
+  KPROF="$settings,save(path=$work/$profile.json)" "$@" > "$work/$profile.out"
   sed -i "s|$root/||g; s|$work/||g" "$work/$profile.json"  # call sites from the repository's root
   if [ "$(stat -c %s "$work/$profile.json")" -lt 400000 ]; then
     cp "$work/$profile.json" "$here/"
@@ -29,28 +33,32 @@ record() {
 }
 
 record_resnet50() {
-  "$cxx" "${options[@]}" "$root/examples/resnet50_onednn.cpp" -o "$work/resnet50" -ldnnl
-  OMP_NUM_THREADS=1 record resnet50 "$work/resnet50" 1 5
+  "$cxx" "${options[@]}" "$root/examples/resnet50_onednn.cpp" "$session" \
+    -o "$work/resnet50" -ldnnl
+  OMP_NUM_THREADS=1 record resnet50 ceilings=auto "$work/resnet50" 1 5
 }
 record_transformer() {
-  "$cxx" "${options[@]}" "$root/examples/13_transformer_training.cpp" -o "$work/train"
-  record transformer "$work/train" 4
+  "$cxx" "${options[@]}" "$root/examples/13_transformer_training.cpp" "$session" \
+    -o "$work/train"
+  record transformer ceilings=auto,step=step "$work/train" 4
 }
 record_decode() {
-  "$cxx" "${options[@]}" "$root/examples/14_decode_with_cache.cpp" -o "$work/decode"
-  record decode "$work/decode" 1 900
+  "$cxx" "${options[@]}" "$root/examples/14_decode_with_cache.cpp" "$session" \
+    -o "$work/decode"
+  record decode ceilings=auto "$work/decode" 1 900
 }
 record_threads() {
-  "$cxx" "${options[@]}" "$here/threads.cpp" -o "$work/threads"
-  record threads "$work/threads"
+  "$cxx" "${options[@]}" "$here/threads.cpp" "$session" -o "$work/threads"
+  record threads ceilings=off "$work/threads"
 }
 record_device() {
   local cuda=${CUDA_HOME:-/usr/local/cuda}
   bash "$root/tests/scripted_cuda/build.sh" "$work/scripted"
   "$cuda/bin/nvcc" -std=c++20 -O2 -ccbin "$cxx" -I "$root/include" -cudart shared \
-    -include kprof/report/save.hpp "$root/examples/09_gpu_streams_and_threads.cu" -o "$work/device"
+    -DKPROF_SESSION_ELSEWHERE=1 "$root/examples/09_gpu_streams_and_threads.cu" "$session" \
+    -o "$work/device"
   LD_LIBRARY_PATH=$work/scripted KPROF_CUPTI=$work/scripted/libcupti.so.13 \
-    record device "$work/device"
+    record device ceilings=off "$work/device"
 }
 record_hpcg() {
   if [ -z "${HPCG_SOURCE:-}" ]; then
@@ -59,9 +67,9 @@ record_hpcg() {
   fi
   cp -r "$HPCG_SOURCE" "$work/hpcg"
   python3 "$here/annotate_hpcg.py" "$work/hpcg/src"
-  "$cxx" "${options[@]}" -w -DHPCG_NO_MPI -DHPCG_NO_OPENMP -DKPROF_SESSION_ELSEWHERE=1 \
-    -I "$work/hpcg/src" "$work"/hpcg/src/*.cpp "$root/tools/session.cpp" -o "$work/xhpcg"
-  (cd "$work" && record hpcg ./xhpcg --nx=24 --rt=1)
+  "$cxx" "${options[@]}" -w -DHPCG_NO_MPI -DHPCG_NO_OPENMP -I "$work/hpcg/src" \
+    "$work"/hpcg/src/*.cpp "$session" -o "$work/xhpcg"
+  (cd "$work" && record hpcg ceilings=auto ./xhpcg --nx=24 --rt=1)
 }
 
 profiles=(resnet50 transformer decode threads device hpcg)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program for record.sh: a loader thread that prepares batches while a pool of workers
-// convolves, multiplies and reduces the tiles that the main thread hands out under its context.
+// A program for record.sh: a loader thread that prepares batches while workers convolve, multiply
+// and reduce the tiles that the main thread hands out under its context. At the end of a batch the
+// workers share one multiplication, each with a part of its rows.
 
 #include <kprof/kprof.hpp>
 #include <kprof/ops.hpp>
@@ -32,15 +33,19 @@ constexpr i64 side = 96, channels = 8, batches = 6, tiles = 8;
 
 std::size_t at(i64 i) { return static_cast<std::size_t>(i); }
 
-template <class Body>
-void on_workers(int threads, i64 n, const Body& body) {
+constexpr int threads = 3;
+
+/// Hands out tiles to the workers; when none is left, all of them do `together`.
+template <class Body, class Together>
+void on_workers(const Body& body, const Together& together) {
   const kprof::context here = kprof::context::current();
   std::atomic<i64> next = 0;
   std::vector<std::thread> workers;
-  for (int t = 0; t < threads; ++t)
-    workers.emplace_back([&] {
+  for (int worker = 0; worker < threads; ++worker)
+    workers.emplace_back([&, worker] {
       const kprof::context_guard under{here};
-      for (i64 i = next++; i < n; i = next++) body(i);
+      for (i64 i = next++; i < tiles; i = next++) body(i);
+      together(worker);
     });
   for (std::thread& worker : workers) worker.join();
 }
@@ -75,12 +80,23 @@ float reduce(const numbers& x) {
   return sum;
 }
 
-void multiply(const numbers& a, numbers& out, i64 rows) {
-  KPROF_OP(ops::Gemm, {.M = rows, .N = side, .K = side});
-  for (i64 i = 0; i < rows; ++i)
+void multiply_rows(const numbers& a, numbers& out, i64 first, i64 last) {
+  for (i64 i = first; i < last; ++i)
     for (i64 k = 0; k < side; ++k)
       for (i64 j = 0; j < side; ++j)
         out[at(i * side + j)] += a[at(i * side + k)] * a[at(k * side + j)];
+}
+
+void multiply(const numbers& a, numbers& out, i64 rows) {
+  KPROF_OP(ops::Gemm, {.M = rows, .N = side, .K = side});
+  multiply_rows(a, out, 0, rows);
+}
+
+/// All workers call it, each with its number. The last has fewer rows than the others.
+void multiply_together(const numbers& a, numbers& out, i64 rows, int worker) {
+  KPROF_PART(ops::Gemm, {.M = rows, .N = side, .K = side}, worker, threads);
+  const i64 share = rows * 2 / 5;
+  multiply_rows(a, out, worker * share, std::min(rows, (worker + 1) * share));
 }
 
 }  // namespace
@@ -97,13 +113,17 @@ int main() {
   std::atomic<int> finite = 0;
   for (i64 batch = 0; batch < batches; ++batch) {
     KPROF_REGION("batch");
-    on_workers(3, tiles, [&](i64 tile) {
-      KPROF_REGION("tile");
-      numbers in(at(channels * side * side), 1.0F), out = in;
-      convolve(in, out, tile % 4 == 3 ? 5 : 3);
-      multiply(out, in, side * (1 + tile % 3));
-      finite += reduce(in) > 0 ? 1 : 0;
-    });
+    const numbers all(at(channels * side * side), 1.0F);
+    numbers merged(all.size());
+    on_workers(
+        [&](i64 tile) {
+          KPROF_REGION("tile");
+          numbers in(at(channels * side * side), 1.0F), out = in;
+          convolve(in, out, tile % 4 == 3 ? 5 : 3);
+          multiply(out, in, side * (1 + tile % 3));
+          finite += reduce(in) > 0 ? 1 : 0;
+        },
+        [&](int worker) { multiply_together(all, merged, channels * side, worker); });
   }
   loader.join();
   std::fprintf(stderr, "%d tiles\n", finite.load());

@@ -243,7 +243,7 @@ inline std::string shares_not_whole(const std::string& page) {
   const printed_share said = share_of("in operators");
   if (differ(said, operators)) return "all operators have " + text(operators) + " of " + text(said);
   all = operators;
-  for (const char* const line : {"more rows:", "filtered out:", "outside all scopes"})
+  for (const char* const line : {"more rows:", "filtered out:", "outside all scopes "})
     all += share_of(line);
   all += share_of(table.of_device ? "outside any operator:" : "in regions, outside operators");
   if (differ(all, {true, 100, 0})) return "all shares are " + text(all);
