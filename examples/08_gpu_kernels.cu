@@ -177,59 +177,58 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 2.38 s · 1 thread on 2 CPUs · 44.0 GFLOP at 18.5 GFLOP/s, 37.4% of the roof
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 14.4 ms, 0.6% of wall
+// kprof · 08_gpu_kernels · 1.17 s · 1 thread on 2 CPUs · 44.0 GFLOP at 37.6 GFLOP/s, 37.4% of the roof
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 14.4 ms, 1.2% of wall
 // no work on device 1
 // roof of device 0: f32 66.9 TFLOP/s · f16 134 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · f16 on
 //   tensor cores 1.07 PFLOP/s · 3.35 TB/s · rates at the device's highest clock, 1980 MHz
 //
 // Do first
-//   1  The device idles behind calls that wait for it (13): 1.91 s, 81% of its time. Launch what comes
+//   1  The device idles behind calls that wait for it (13): 891 ms, 76% of its time. Launch what comes
 //      next before waiting, or wait less often: read results a step later, and copy them without
-//      blocking. [S1]                                                             at most  1.91 s  80%
-//   2  The device idles while copies hold the host: 186 ms, 8% of its time, in 12 calls. Use
-//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most  186 ms   8%
-//   3  The device idles while the host allocates or frees its memory: 35.6 ms, 1% of its time, in
+//      blocking. [S1]                                                             at most  891 ms  76%
+//   2  The device idles while copies hold the host: 92.2 ms, 8% of its time, in 12 calls. Use
+//      cudaMemcpyAsync, from and to pinned memory. [C2]                           at most 92.2 ms   8%
+//   3  The device idles while the host allocates or frees its memory: 18.6 ms, 2% of its time, in
 //      22 calls. Such calls may wait for the device: allocate once, or by cudaMallocAsync. [S6]
-//                                                                                 at most 35.6 ms   1%
+//                                                                                 at most 18.6 ms   2%
 //
 // Operators, sorted by lost
 //
-// operator    parameters                calls  device  dev share  TFLOP/s    TB/s    roof  bound
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy       n=16777216                   10  117 µs       0.8%     2.86  17.2    511.9%  impossible
-// Gelu        16777216 f32                 10  108 µs       0.8%     1.55  12.4    370.8%  impossible
-// TensorGemm  M=1024 N=1024 K=1024 f16     10  110 µs       0.8%   196      0.764   22.8%  small grid
-// Gemm        1024×1024×1024 f32           10  114 µs       0.8%   188      1.10    35.1%  latency
-// Softmax     4096×1024 f32                10  135 µs       0.9%     1.55   2.49    74.2%  memory
-// LayerNorm   4096×1024, no stats f32      10  124 µs       0.9%     2.70   2.70    80.4%  memory
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                             60  709 µs       4.9%    62.1    5.98    37.4%
+// operator    parameters                calls  device  dev share  TFLOP/s    roof  bound          lost
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy       n=16777216                   10  117 µs       0.8%     2.86  511.9%  impossible      n/a
+// Gelu        16777216 f32                 10  108 µs       0.8%     1.55  370.8%  impossible      n/a
+// TensorGemm  M=1024 N=1024 K=1024 f16     10  110 µs       0.8%   196      22.8%  small grid  84.8 µs
+// Gemm        1024×1024×1024 f32           10  114 µs       0.8%   188      35.1%  latency     74.3 µs
+// Softmax     4096×1024 f32                10  135 µs       0.9%     1.55   74.2%  memory      34.8 µs
+// LayerNorm   4096×1024, no stats f32      10  124 µs       0.9%     2.70   80.4%  memory      24.3 µs
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                             60  709 µs       4.9%    62.1    37.4%               444 µs
 //
 // by type of numbers: f32 51.8%, unknown type 16.6%, tf32 16.1%, 16 bit 15.5% of device time in
 //   operators
 // impossible, faster than this machine can be: a formula or a ceiling is wrong, or work was skipped:
 //   Saxpy, Gelu
-// first call far above the median: Saxpy (first 31.5 µs, then 844 ns) and 5 more
-// not shown at width 100: self, lost, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
+// first call far above the median: Saxpy (first 26.8 µs, then 428 ns) and 5 more
+// not shown at width 100: GB/s, self, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 14 copies, device 13.7 ms, 95.1%
 // outside any operator, by name: copy 13.7 ms (14)
-// outside all scopes: 2.38 s, 100.0% of 08_gpu_kernels 22270 (wall 2.38 s, in scopes 158 µs, off the
-//   CPU 966 ms)
+// outside all scopes: 1.17 s, 100.0% of 08_gpu_kernels 12013 (wall 1.17 s, in scopes 118 µs)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 14.4 ms of
-//   device time, share is total, of 158 µs in all scopes
+//   device time, share is total, of 118 µs in all scopes
 //
 // scope                                 calls  device  dev share    total   roof  TFLOP/s    TB/s
 // ───────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(4096×1024 f32)                   10  135 µs       0.9%  18.9 µs  74.2%     1.55   2.49
-// LayerNorm(4096×1024, no stats f32)       10  124 µs       0.9%  38.5 µs  80.4%     2.70   2.70
-// Saxpy(n=16777216)                        10  117 µs       0.8%  39.7 µs    n/a     2.86  17.2
-// Gemm(1024×1024×1024 f32)                 10  114 µs       0.8%  17.0 µs  35.1%   188      1.10
-// TensorGemm(M=1024 N=1024 K=1024 f16)     10  110 µs       0.8%  19.8 µs  22.8%   196      0.764
-// Gelu(16777216 f32)                       10  108 µs       0.8%  24.2 µs    n/a     1.55  12.4
+// Softmax(4096×1024 f32)                   10  135 µs       0.9%  14.9 µs  74.2%     1.55   2.49
+// LayerNorm(4096×1024, no stats f32)       10  124 µs       0.9%  20.3 µs  80.4%     2.70   2.70
+// Saxpy(n=16777216)                        10  117 µs       0.8%  31.3 µs    n/a     2.86  17.2
+// Gemm(1024×1024×1024 f32)                 10  114 µs       0.8%  14.5 µs  35.1%   188      1.10
+// TensorGemm(M=1024 N=1024 K=1024 f16)     10  110 µs       0.8%  20.9 µs  22.8%   196      0.764
+// Gelu(16777216 f32)                       10  108 µs       0.8%  16.4 µs    n/a     1.55  12.4
 // ───────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               60  709 µs       4.9%   158 µs  37.4%    62.1    5.98
+// all scopes                               60  709 µs       4.9%   118 µs  37.4%    62.1    5.98
 //
 // not shown at width 100: self, FLOPs, share, mean
 // outside all scopes: 0 kernels, 14 copies, device 13.7 ms, 95.1%
@@ -259,13 +258,13 @@ int main() {
 // all copies                                     14   260 MiB  13.7 ms  95.1%  20.0
 //
 // timeline of the devices
-//   device 0  2.38 s: busy 0.6%, computing <0.1%, copying 0.6% (exposed 0.6%)
-//     idle    2.36 s: launched late 99.4%, from kernel to kernel <0.1%
+//   device 0  1.17 s: busy 1.2%, computing 0.1%, copying 1.2% (exposed 1.2%)
+//     idle    1.15 s: launched late 98.8%, from kernel to kernel <0.1%
 //     late    the host was in calls that wait 9.6%, in other calls <0.1%, in operators <0.1%, outside
-//             scopes 90.3%; mostly outside scopes 2.36 s, Saxpy 19.9 µs, LayerNorm 19.9 µs
-//   critical  2.38 s: copying 0.6%, host 91.3%, launching <0.1%, returning to the host 8.1%
-//     on it   outside scopes 2.38 s, Saxpy 39.7 µs, LayerNorm 38.5 µs, Gelu 24.2 µs, TensorGemm
-//             19.8 µs
+//             scopes 90.4%; mostly outside scopes 1.15 s, Saxpy 15.8 µs, LayerNorm 11.5 µs
+//   critical  1.17 s: copying 1.2%, host 90.9%, launching <0.1%, returning to the host 7.9%
+//     on it   outside scopes 1.17 s, Saxpy 31.3 µs, TensorGemm 20.9 µs, LayerNorm 20.3 µs, Gelu
+//             16.4 µs
 //
 // Completeness
 //   scopes    60 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -273,16 +272,12 @@ int main() {
 //   device    74 launches = 60 attributed + 14 outside any operator; 74 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 4.09 µs of host time
+//   sync      1 call that waits for a device, 2.93 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 60 scopes, 2.38 s
-//   own cost  111 ns a scope, 13.1 µs in all (<0.1% of wall time); of that 6 readings of CPU time,
-//             1.08 µs each; folding 254 µs; an empty scope shows 30.0 ns; collecting 129 µs; CUPTI
-//             itself 10.8 µs
+//   timeline  all 60 scopes, 1.17 s
+//   own cost  24.5 ns a scope, 7.71 µs in all (<0.1% of wall time); of that 6 readings of CPU time,
+//             1.04 µs each; folding 84.5 µs; an empty scope shows 10.0 ns; collecting 30.0 µs; CUPTI
+//             itself 7.72 µs
 //   memory    12.8 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0
-//
-// Notes
-//   - kprof measured what this machine reaches, for 0.5 s, once: later runs take it from
-//     "/root/.cache/kprof/ceilings-f7352ee41d780487.txt"

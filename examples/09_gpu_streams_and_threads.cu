@@ -126,92 +126,95 @@ int main() {
 }
 
 // Output:
-// kprof · 09_gpu_streams_and_threads · 108 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 99.0 GFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 31.4 ms, 29.0% of wall (run
+// kprof · 09_gpu_streams_and_threads · 104 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 103 GFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 29.0 ms, 27.9% of wall (run
 //   times summed 34.8 ms)
 // no work on device 1
 // roof of device 0: 3.35 TB/s · rates at the device's highest clock, 1980 MHz
 //
 // Do first
-//   1  Transfer pinned takes 387 µs in most calls and 17.2 ms or more in one of a hundred. Look for
+//   1  Transfer pinned takes 445 µs in most calls and 9.63 ms or more in one of a hundred. Look for
 //      what interrupts it: other threads, allocation, waiting for data. The same holds for 1 other.
-//      [S8]                                                                       at most 37.8 ms  18%
-//   2  The device copies while no kernel computes: 30.4 ms, 33% of its time. Copy on a stream of its
-//      own, into a second buffer, while kernels use the first. [C4]               at most 30.4 ms  15%
-//   3  The device works 29% of the time. Give it more at once: larger batches, and fewer places where
+//      [S8]                                                                       at most 34.9 ms  16%
+//   2  The device copies while no kernel computes: 28.0 ms, 30% of its time. Copy on a stream of its
+//      own, into a second buffer, while kernels use the first. [C4]               at most 28.0 ms  13%
+//   3  The device works 28% of the time. Give it more at once: larger batches, and fewer places where
 //      the host waits. [S2]
 //
-// Operators, sorted by lost
+// Operators, sorted by device
 //
-// operator    parameters                calls   device  dev share  TFLOP/s   GB/s  roof  bound
-// ────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    all 4 rows: n=1048576       160  33.8 ms      97.2%      n/a   39.7   n/a  n/a
-//               to=host pinned             60  12.7 ms      36.5%      n/a   39.7   n/a  n/a
-//               pinned                     60  12.7 ms      36.5%      n/a   39.7   n/a  n/a
-//               to=host                    20  4.22 ms      12.2%      n/a   39.7   n/a  n/a
-//               to=device pinned=false     20  4.22 ms      12.1%      n/a   39.7   n/a  n/a
-// Polynomial  n=1048576 degree=64          80   964 µs       2.8%   11.1    696     n/a  n/a
-// ────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                            240  34.8 ms     100.0%    0.309   57.9   n/a
-// in regions, outside operators                   0 ns         0%
+// operator    parameters                calls   device  dev share  kernels     self  TFLOP/s   GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Transfer    all 4 rows: n=1048576       160  33.8 ms      97.2%        0   116 ms      n/a   39.7
+//               pinned                     60  12.7 ms      36.5%        0  61.6 ms      n/a   39.7
+//               to=host pinned             60  12.7 ms      36.5%        0  30.6 ms      n/a   39.7
+//               to=host                    20  4.22 ms      12.2%        0  6.21 ms      n/a   39.7
+//               to=device pinned=false     20  4.22 ms      12.1%        0  17.1 ms      n/a   39.7
+// Polynomial  n=1048576 degree=64          80   964 µs       2.8%       80   387 µs   11.1    696
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                            240  34.8 ms     100.0%            116 ms    0.309   57.9
+// in regions, outside operators                   0 ns         0%           96.3 ms
 //
+// not shown, n/a in every row: roof, bound, lost
 // n/a, no flops() declared: Transfer
-// n/a, this machine's highest rate is not known: Transfer, Polynomial
-// first call far above the median: Transfer n=1048576 (first 3.52 ms, then 374 µs) and 1 more
-// not shown at width 100: self, lost, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
-// outside all scopes: 27.0 ms, 86.6% of 09_gpu_streams_ 22330 (wall 31.2 ms, in scopes 4.19 ms, off
-//   the CPU 21.2 ms)
-// outside all scopes: 16.7 ms, 69.5% of 09_gpu_streams_ 22329 (wall 24.1 ms, in scopes 7.36 ms, off
-//   the CPU 11.3 ms)
-// outside all scopes: 16.6 ms, 68.9% of 09_gpu_streams_ 22331 (wall 24.1 ms, in scopes 7.51 ms, off
-//   the CPU 12.2 ms)
-// outside all scopes: 146 ms, 43.7% of 18 more threads (wall 333 ms, in scopes 187 ms, off the CPU
-//   235 ms)
+// n/a, the operator does not say what type it computes with: Polynomial
+// n/a, this machine's highest rate is not known: Transfer
+// first call far above the median: Transfer n=1048576 pinned (first 3.48 ms, then 445 µs) and 1 more
+// not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
+// outside all scopes: 15.2 ms, 73.9% of 09_gpu_streams_ 11189 (wall 20.5 ms, in scopes 5.37 ms, off
+//   the CPU 15.0 ms)
+// outside all scopes: 11.5 ms, 54.1% of 09_gpu_streams_ 11184 (wall 21.3 ms, in scopes 9.75 ms, off
+//   the CPU 10.3 ms)
+// outside all scopes: 10.6 ms, 58.0% of 09_gpu_streams_ 11187 (wall 18.3 ms, in scopes 7.68 ms, off
+//   the CPU 7.11 ms)
+// outside all scopes: 92.2 ms, 32.7% of 18 more threads (wall 282 ms, in scopes 189 ms, off the CPU
+//   186 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 34.8 ms of
-//   device time, share is total, of 206 ms in all scopes
+//   device time, share is total, of 212 ms in all scopes
 //
 // scope                                  calls   device  dev share    total     self  TFLOP/s   GB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
-// batch                                      5  34.8 ms     100.0%   101 ms   101 ms    0.309   57.9
-// ├─ Transfer(n=1048576 to=host pinned)     60  12.7 ms      36.5%  15.3 ms  15.3 ms      n/a   39.7
-// ├─ Transfer(n=1048576 pinned)             60  12.7 ms      36.5%  61.0 ms  61.0 ms      n/a   39.7
-// ├─ Transfer(n=1048576 to=host)            20  4.22 ms      12.2%  6.33 ms  6.33 ms      n/a   39.7
-// ├─ Transfer(n=1048576)                    20  4.22 ms      12.1%  22.0 ms  22.0 ms      n/a   39.7
-// └─ Polynomial(n=1048576 degree=64)        80   964 µs       2.8%   382 µs   382 µs   11.1    696
+// batch                                      5  34.8 ms     100.0%  96.3 ms  96.3 ms    0.309   57.9
+// ├─ Transfer(n=1048576 pinned)             60  12.7 ms      36.5%  61.6 ms  61.6 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host pinned)     60  12.7 ms      36.5%  30.6 ms  30.6 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host)            20  4.22 ms      12.2%  6.21 ms  6.21 ms      n/a   39.7
+// ├─ Transfer(n=1048576)                    20  4.22 ms      12.1%  17.1 ms  17.1 ms      n/a   39.7
+// └─ Polynomial(n=1048576 degree=64)        80   964 µs       2.8%   387 µs   387 µs   11.1    696
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               245  34.8 ms     100.0%   206 ms   206 ms    0.309   57.9
+// all scopes                               245  34.8 ms     100.0%   212 ms   212 ms    0.309   57.9
 //
 // not shown at width 100: FLOPs, share, mean
 //
 // Kernels, sorted by total; share is of 34.8 ms of device time
 //
-// operator    kernel             calls   total  share     mean  roof  bound  tensor core
-// ──────────────────────────────────────────────────────────────────────────────────────
-// Polynomial  polynomial_kernel     80  964 µs   2.8%  12.1 µs   n/a  n/a    unknown
-// ──────────────────────────────────────────────────────────────────────────────────────
-// all kernels                       80  964 µs   2.8%
+// operator    parameters         region  kernel             calls   total  share     mean  tensor core
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Polynomial  n=1048576 …        batch   polynomial_kernel     80  964 µs   2.8%  12.0 µs  unknown
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// all kernels                                                  80  964 µs   2.8%
 //
-// not shown at width 100: parameters, region, waves, FLOPs, occupancy, grid, block, bytes and 6 more
+// not shown at width 100: waves, FLOPs, occupancy, grid, block, bytes, registers, shared and 4 more
+// cut at width 100: parameters; whole with width=205, or KPROF='report(width=205)'
 //
 // Copies and memsets, sorted by total; share is of 34.8 ms of device time
 //
 // kind            from      to        device  calls     bytes    total  share  GB/s
 // ─────────────────────────────────────────────────────────────────────────────────
-// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.5%  19.9
 // host to device  pinned    device         0     60   240 MiB  12.7 ms  36.5%  19.9
+// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.5%  19.9
 // device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.2%  19.9
 // host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.1%  19.9
 // ─────────────────────────────────────────────────────────────────────────────────
 // all copies                                    160   640 MiB  33.8 ms  97.2%  19.9
 //
 // timeline of the devices
-//   device 0  93.2 ms: busy 33.7%, computing 1.0%, copying 32.8% (exposed 32.7%)
-//     idle    61.8 ms: launched late 66.3%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 7.3%, in other calls 41.2%, in operators 0.3%, outside
-//             scopes 51.2%; mostly outside scopes 36.3 ms, Transfer 25.3 ms, Polynomial 234 µs
-//   critical  108 ms: host 100.0%
-//     on it   batch 101 ms, outside scopes 7.22 ms
+//   device 0  92.4 ms: busy 31.4%, computing 1.0%, copying 30.7% (exposed 30.4%)
+//     idle    63.4 ms: launched late 68.6%
+//     late    the host was in calls that wait 4.1%, in other calls 23.4%, in operators 0.1%, outside
+//             scopes 72.3%; mostly outside scopes 48.6 ms, Transfer 14.5 ms, Polynomial 186 µs
+//   critical  104 ms: host 100.0%
+//     on it   batch 96.3 ms, outside scopes 7.55 ms
 //
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -219,12 +222,12 @@ int main() {
 //   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
 //             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      81 calls that wait for a device, 54.6 ms of host time
+//   sync      81 calls that wait for a device, 30.2 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 245 scopes, 108 ms
-//   own cost  110 ns a scope, 256 µs in all (0.2% of wall time, all threads summed); of that
-//             216 readings of CPU time, 1.06 µs each; folding 2.28 ms; an empty scope shows 30.0 ns;
-//             collecting 3.19 ms; CUPTI itself 1.14 µs
+//   timeline  all 245 scopes, 104 ms
+//   own cost  24.5 ns a scope, 157 µs in all (0.2% of wall time, all threads summed); of that
+//             218 readings of CPU time, 691 ns each; folding 817 µs; an empty scope shows 10.0 ns;
+//             collecting 1.24 ms; CUPTI itself 390 ns
 //   memory    13.9 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

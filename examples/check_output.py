@@ -29,8 +29,9 @@ WHERE_THERE_IS_ROOM = {
     *("waves", "occupancy"),
 }
 VARIES = re.compile(
-    r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
-    r"Complete: |outside all scopes|off the CPU|roof: |faster than one thread|impossible, faster|"
+    r"not shown( at width|, n/a in every row)|cut at width|short, so partly|mean above|"
+    r"first call far|device: |\u2026 |Complete: |outside all scopes|off the CPU|roof: |"
+    r"faster than one thread|impossible, faster|"
     r"by type of numbers|projected|outside the roofline|(\u2264|<=), held against|"
     r"n/a, (this machine's highest|the operator does not say|faster than|no call was long)|"
     r"  (timeline|own cost|memory|clock|sync|collector) |"
