@@ -90,6 +90,7 @@ TEST_CASE("first_screen.recorded_pages_are_as_accepted") {
 
 TEST_CASE("first_screen.operators_of_recorded_runs_fit_a_screen") {
   if (!operators_fit_a_screen) return;
+  REQUIRE(kprof_test::use_utf8_locale());
   for (const char* const name : kprof_test::recorded_names) {
     const std::string page = page_of(recorded(name), kprof_test::plain_at_width(100));
     INFO(page);
