@@ -4423,6 +4423,12 @@ struct shared_part {
   histogram durations;       ///< from the first begin to the last end, in ticks of profile::clock
 };
 
+/// One of the slowest calls of a node.
+struct slow_call {
+  double ns = 0;
+  double begin_ns = 0;  ///< since the session's start
+};
+
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
@@ -4466,6 +4472,9 @@ struct scope_node {
   /// as no call has finished or a file lacks it.
   double first_ns = -1;
   double first_end_ns = -1;
+  /// The three that took longest, the longest first; fewer where there were not so many, or where a
+  /// file lacks them. Of parts: the calls as a whole, at their part 0.
+  std::vector<slow_call> slowest;
   /// Durations of the calls of which the thread's CPU time is known, summed: those with a reading
   /// of it near their end and, no more than an eighth of the call away, before their begin. Long
   /// ones have both, see clock_info::cpu_interval_ns.
@@ -5194,6 +5203,8 @@ struct report_options {
   bool api = false;
   /// Show all that is known of steps, devices and threads over time.
   bool timeline = false;
+  /// Show the calls that took far longer than others of their row, and what ran beside them.
+  bool slowest = false;
   /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
   /// sentence stands for it where nothing was lost, and what was lost where something was.
   bool details = false;
@@ -10556,6 +10567,32 @@ struct copy_row {
   double share = 0;      ///< of the time of all work of the devices; 0 to 1
   figure bytes_per_s{};  ///< bytes over total_ns
 };
+
+/// "host to device", "memset".
+inline const char* copy_name(const copy_row& row) noexcept {
+  if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
+  if (row.merged) return "(other copies)";
+  switch (row.direction) {
+    case copy_direction::host_to_device: return "host to device";
+    case copy_direction::device_to_host: return "device to host";
+    case copy_direction::device_to_device: return "device to device";
+    case copy_direction::host_to_host: return "host to host";
+    case copy_direction::peer_to_peer: return "peer to peer";
+    case copy_direction::unknown: break;
+  }
+  return "copy";
+}
+inline const char* memory_name(memory_place place) noexcept {
+  switch (place) {
+    case memory_place::pageable: return "pageable";
+    case memory_place::pinned: return "pinned";
+    case memory_place::device: return "device";
+    case memory_place::array: return "array";
+    case memory_place::managed: return "managed";
+    case memory_place::unknown: break;
+  }
+  return "unknown";
+}
 
 /// The copies and memsets for which keep(const device_work&) returns true, most time first.
 template <class Keep>
@@ -18685,7 +18722,7 @@ inline constexpr column columns[] = {
     {"cumulative", "cumulative", look::cumulative, 0, 0, nullptr,
      "share of this line and of all above it", "dev share of this line and of all above it"},
     make_column("total", look::time, 12, 13),
-    make_column("cpu", look::share, 6, 0),  // unasked only where rows were off the CPU for long
+    make_column("cpu", look::share, 10, 0),  // unasked only where rows were off the CPU for long
     make_column("median", look::time, 7, 12),
     make_column("mean", look::time, 11, 17),
     make_column("p99", look::time, 0, 0),
@@ -19375,11 +19412,12 @@ struct text_plan {
   bool device = false;                                 // the run has work on a device
   bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
+  std::size_t tree_top = 0;                            // rows of the tree; 0 is all
   double all_device_ns = 0;
   std::optional<other_machine> other;  // that rows are projected on
   std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
 
-  explicit text_plan(const report_options& o) : options(o) {}
+  explicit text_plan(const report_options& o) : options(o), tree_top(o.top) {}
 
   /// Reads the options; the first that is wrong is in the status.
   status prepare() {
@@ -19448,6 +19486,9 @@ struct text_plan {
     const bool operators_say_most =
         device ? explained_ns > 0.9 * all_device_ns : operators_ns > 0.9 * all_self_ns;
     tree = options.tree.value_or(!options.table || !operators_say_most);
+    // Beside the table, a tree that nobody asked for says in which regions the time is.
+    if (!options.tree && options.table && options.top > most_tree_rows_unasked)
+      tree_top = most_tree_rows_unasked;
     kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
     copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
   }
@@ -19462,6 +19503,8 @@ struct text_plan {
     }
     if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
+
+  static constexpr std::size_t most_tree_rows_unasked = 12;
 
   std::vector<std::string> file_complaints_;  // about the file of `machine`
 };
@@ -20981,29 +21024,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 [[gnu::cold]] inline std::string kind_cell(const copy_row& row, const page&) {
-  if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
-  if (row.merged) return "(other copies)";
-  switch (row.direction) {
-    case copy_direction::host_to_device: return "host to device";
-    case copy_direction::device_to_host: return "device to host";
-    case copy_direction::device_to_device: return "device to device";
-    case copy_direction::host_to_host: return "host to host";
-    case copy_direction::peer_to_peer: return "peer to peer";
-    case copy_direction::unknown: break;
-  }
-  return "copy";
-}
-
-inline const char* place_name(memory_place place) noexcept {
-  switch (place) {
-    case memory_place::pageable: return "pageable";
-    case memory_place::pinned: return "pinned";
-    case memory_place::device: return "device";
-    case memory_place::array: return "array";
-    case memory_place::managed: return "managed";
-    case memory_place::unknown: break;
-  }
-  return "unknown";
+  return copy_name(row);
 }
 
 struct copy_column {
@@ -21019,12 +21040,12 @@ inline constexpr copy_column copy_columns[] = {
     {"kind", 1, true, false, &kind_cell, "where a copy went, or memset"},
     {"from", 6, true, false,
      [](const copy_row& row, const page&) -> std::string {
-       return row.task == device_task::set ? "" : place_name(row.from);
+       return row.task == device_task::set ? "" : memory_name(row.from);
      },
      "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
      "driver"},
     {"to", 7, true, false,
-     [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
+     [](const copy_row& row, const page&) -> std::string { return memory_name(row.to); },
      "kind of memory that was written"},
     {"device", 9, false, false,
      [](const copy_row& row, const page&) { return std::to_string(row.device); },
@@ -22105,6 +22126,11 @@ inline bool is_complete(const profile& p) {
          (!uses_device(p) || std::none_of(of_device.begin(), of_device.end(), matters));
 }
 
+/// Whether `timeline` would show something.
+inline bool has_timeline(const profile& p) noexcept {
+  return p.complete.in_timeline > 0 || !p.steps.empty() || !p.device.timeline.items.empty();
+}
+
 /// One sentence where nothing is missing, and what else there is to see.
 [[gnu::cold]] inline void print_all_is_well(page& out, const profile& p, const text_plan& plan) {
   if (p.complete.recorded == 0 && p.device.complete.records == 0)
@@ -22130,6 +22156,7 @@ inline bool is_complete(const profile& p) {
   if (!plan.tree) text += "tree,";
   if (plan.device && !plan.kernels) text += "kernels,";
   if (plan.device && !plan.copies) text += "copies,";
+  if (!plan.options.timeline && has_timeline(p)) text += "timeline,";
   if (!plan.options.legend) text += "legend,";
   out.paragraph("", text + "details)'.", 2);
 }
@@ -22632,15 +22659,12 @@ class telling_lines {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
     for (const described_row& row : rows_) count_values(row);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      natural_ = std::max(natural_, rows_[i].indent + natural(i));
   }
 
   /// Columns that the longest row takes in one line.
-  std::size_t natural() const {
-    std::size_t widest = 0;
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      widest = std::max(widest, rows_[i].indent + natural(i));
-    return widest;
-  }
+  std::size_t natural() const noexcept { return natural_; }
   /// Columns that a row takes beside its indent.
   std::size_t natural(std::size_t row) const { return display_width(whole(rows_[row])); }
 
@@ -22772,6 +22796,7 @@ class telling_lines {
 
   std::vector<described_row> rows_;
   std::vector<values_of_place> values_;
+  std::size_t natural_ = 0;
   bool ascii_;
 };
 
@@ -23555,6 +23580,39 @@ namespace detail {
   return lines;
 }
 
+/// Whether a name may be cut before a byte of it: not inside a token.
+inline bool is_token_border(std::string_view text, std::size_t at) noexcept {
+  const auto is_inside = [](char c) { return is_letter(c) && c != '_'; };
+  return !is_inside(text[at - 1]) || !is_inside(text[at]) ||
+         text.substr(at).starts_with(left_out_mark) || text.substr(0, at).ends_with(left_out_mark);
+}
+/// "Sweep|Kernel": where a token may be cut that is too long itself.
+inline bool is_hump(std::string_view text, std::size_t at) noexcept {
+  return text[at - 1] >= 'a' && text[at - 1] <= 'z' && text[at] >= 'A' && text[at] <= 'Z';
+}
+
+/// The first columns of a name up to the end of a token; where that would leave less than a third
+/// of them, up to a hump of it; else as many as fit.
+[[gnu::cold]] inline std::string_view first_tokens(std::string_view text, std::size_t width) {
+  const std::string_view all = first_columns(text, width);
+  if (all.size() == text.size()) return all;
+  for (const auto may_cut : {&is_token_border, &is_hump})
+    for (std::size_t size = all.size(); size > all.size() / 3; --size)
+      if (may_cut(text, size)) return text.substr(0, size);
+  return all;
+}
+/// The same of its last columns; nothing where they are few and inside a token.
+[[gnu::cold]] inline std::string_view last_tokens(std::string_view text, std::size_t width) {
+  constexpr std::size_t few = 5;
+  const std::string_view all = last_columns(text, width);
+  const std::size_t begin = text.size() - all.size();
+  if (begin == 0 || all.empty()) return all;
+  for (const auto may_cut : {&is_token_border, &is_hump})
+    for (std::size_t at = begin; at <= begin + (2 * all.size() + 2) / 3; ++at)
+      if (may_cut(text, at)) return text.substr(at);
+  return width <= few ? std::string_view{} : all;
+}
+
 class kernel_texts {
  public:
   /// `wholes`: names that differ, as kernel_name() gives them.
@@ -23614,7 +23672,7 @@ class kernel_texts {
         bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
     const std::size_t half = (width + 1) / 2,
                       begin = name > half && name <= width * 3 / 4 ? name : half;
-    return joined(first_columns(text, begin), {}, text, width);
+    return joined(first_tokens(text, begin), {}, text, width);
   }
 
   /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
@@ -23625,7 +23683,7 @@ class kernel_texts {
     if (!middle.empty()) out.append(middle).append(mark());
     const std::size_t used = display_width(out);
     if (used > width) return std::string(first_columns(out, width));
-    return tight(out.append(last_columns(text, width - used)));
+    return tight(out.append(last_tokens(text, width - used)));
   }
 
   /// Of names that read the same now, the part in which they differ is shown instead.
@@ -23668,7 +23726,7 @@ class kernel_texts {
     if (display_width(text.substr(0, before)) <= begin)
       return joined(std::string_view{text}.substr(0, text.size() - behind), {}, text, width);
     const std::string_view tail = std::string_view{text}.substr(text.size() - behind);
-    return joined(first_columns(text, begin), told, last_columns(tail, end), width);
+    return joined(first_tokens(text, begin), told, last_tokens(tail, end), width);
   }
 
   std::vector<telling_name> names_;
@@ -23755,7 +23813,8 @@ class kernel_grid {
     if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
     if (c.is("pass"))
       return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
-    if (c.is("roof") || c.is("bound")) return plan_.roofs;
+    if (c.is("roof") || c.is("bound"))
+      return plan_.roofs && any([&](const kernel_row& row) { return c.cell(row, out_) != "n/a"; });
     if (c.is("tiles")) return any([](const kernel_row& row) { return row.tiles.share.known(); });
     if (c.is("waves") || c.is("occupancy"))
       return any([](const kernel_row& row) { return row.occupancy.unknown == nullptr; });
@@ -24778,7 +24837,8 @@ struct log_axis {
   std::size_t cells = 1;
 
   log_axis(double smallest, double largest, std::size_t count) : cells(count) {
-    most = std::log10(largest);
+    // Rates of very short calls may be infinite.
+    most = std::clamp(std::log10(largest), -300.0, 300.0);
     least = std::max(std::log10(smallest), most - 9);
     if (most - least < 1) least = most - 1;
   }
@@ -24992,6 +25052,245 @@ class roofline_picture {
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/roofline_picture.hpp>
+
+// <kprof/report/text/slow_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_SLOW_LINES_HPP
+#define KPROF_REPORT_TEXT_SLOW_LINES_HPP
+
+// The section of report(slowest): the calls that lost most against the median of their row, and
+// what ran beside them. Included by write_text.hpp.
+
+// <kprof/model/slow_calls.hpp>
+#ifndef KPROF_MODEL_SLOW_CALLS_HPP
+#define KPROF_MODEL_SLOW_CALLS_HPP
+
+// The calls that took far longer than others of their row: when, in which step, and what ran beside
+// them. Included by kprof/timeline.hpp and by the report's section. Pure; linear in profile::nodes,
+// profile::timeline, the devices' items and profile::steps.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What other threads and the devices did during a call.
+struct call_neighbour {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::string name;             ///< of an operator, of a kernel (short), "copy" or "memset"
+  std::uint32_t thread = none;  ///< index in profile::threads; none: a device
+  std::int32_t device = -1;     ///< number of the device; -1: a thread
+  double ns = 0;                ///< during the call; of several of that name, summed
+};
+
+/// A call that took at least 1.5 times the median of its node.
+struct slow_call_details {
+  std::uint32_t node = 0;  ///< index in profile::nodes: operator, parameters and thread
+  double begin_ns = 0;     ///< since the session's start
+  double ns = 0;
+  double median_ns = 0;  ///< of the node's calls
+  bool is_first = false;
+  std::optional<std::uint64_t> step{};       ///< profile::steps has its number
+  std::vector<call_neighbour> neighbours{};  ///< most time first
+  /// Whether profile::timeline reaches back to its begin: else `neighbours` lacks what threads did.
+  bool threads_known = false;
+};
+
+namespace detail {
+
+/// Adds up what overlaps some calls.
+class neighbours_of_calls {
+ public:
+  neighbours_of_calls(const profile& p, std::vector<slow_call_details>& calls)
+      : p_(p), calls_(calls), in_operator_(p.nodes.size()) {
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const std::uint32_t parent = p.nodes[i].parent;
+      in_operator_[i] = parent < i && (in_operator_[parent] || is_op(parent));
+    }
+    const completeness& c = p.complete;
+    // A profile without single scopes knows of none, however many the program's timeline had.
+    if (!p.timeline.empty())
+      threads_known_from_ = c.in_timeline >= c.recorded ? 0 : p.wall_ns - c.timeline_ns;
+  }
+
+  void find() {
+    for (slow_call_details& c : calls_)
+      c.threads_known = threads_known_from_ && c.begin_ns >= *threads_known_from_;
+    for (const timeline_scope& s : p_.timeline)
+      if (s.node < p_.nodes.size() && is_op(s.node) && !in_operator_[s.node]) {
+        const double begin = p_.clock.to_ns(s.start);
+        add(begin, begin + p_.clock.to_ns(s.duration), p_.nodes[s.node].thread, -1,
+            p_.nodes[s.node].name);
+      }
+    for (const device_item& item : p_.device.timeline.items)
+      if (item.work < p_.device.work.size() && item.end > item.start) add(item);
+    for (slow_call_details& c : calls_) {
+      for (call_neighbour& n : c.neighbours)
+        if (n.device >= 0) n.name = short_kernel_name(n.name);
+      sort_table(c.neighbours,
+                 [](const call_neighbour& a, const call_neighbour& b) { return a.ns > b.ns; });
+    }
+  }
+
+ private:
+  bool is_op(std::uint32_t node) const noexcept { return p_.nodes[node].kind == scope_kind::op; }
+
+  void add(const device_item& item) {
+    const device_work& work = p_.device.work[item.work];
+    const auto device = static_cast<std::int32_t>(work.device);
+    switch (work.task) {
+      case device_task::kernel:
+        if (work.kernel < p_.device.kernels.size())
+          add(item, device, p_.device.kernels[work.kernel]);
+        break;
+      case device_task::copy: add(item, device, "copy"); break;
+      case device_task::set: add(item, device, "memset"); break;
+    }
+  }
+  void add(const device_item& item, std::int32_t device, const std::string& name) {
+    add(static_cast<double>(item.start), static_cast<double>(item.end), call_neighbour::none,
+        device, name);
+  }
+  void add(double begin, double end, std::uint32_t thread, std::int32_t device,
+           const std::string& name) {
+    for (slow_call_details& c : calls_) {
+      const double ns = std::min(end, c.begin_ns + c.ns) - std::max(begin, c.begin_ns);
+      if (!(ns > 0) || (device < 0 && thread == p_.nodes[c.node].thread)) continue;
+      const auto known =
+          std::find_if(c.neighbours.begin(), c.neighbours.end(), [&](const call_neighbour& n) {
+            return n.thread == thread && n.device == device && n.name == name;
+          });
+      if (known != c.neighbours.end()) known->ns += ns;
+      else if (c.neighbours.size() < most_neighbours)
+        c.neighbours.push_back({name, thread, device, ns});
+    }
+  }
+
+  static constexpr std::size_t most_neighbours = 64;
+
+  const profile& p_;
+  std::vector<slow_call_details>& calls_;
+  std::vector<bool> in_operator_;  // by node
+  std::optional<double> threads_known_from_;
+};
+
+}  // namespace detail
+
+/// The calls of operators that lost most time against the median of their node, of the three
+/// slowest ones of each: at most `most`, the one that lost most first. Replays of graphs have no
+/// host time of their own and are not among them.
+[[gnu::cold]] inline std::vector<slow_call_details> slowest_calls(const profile& p,
+                                                                  std::size_t most = 10) {
+  std::vector<slow_call_details> found;
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const bool is_shared = n.shared.parts != 0;
+    const std::uint64_t calls = is_shared ? n.shared.calls : n.calls;
+    if (n.kind != scope_kind::op || n.merged || calls < 3) continue;
+    const histogram& durations = is_shared ? n.shared.durations : n.durations;
+    const double median = durations.quantile(0.5) * p.clock.ns_per_tick;
+    const double first_end = is_shared ? n.shared.first_end_ns : n.first_end_ns;
+    for (const slow_call& c : n.slowest)
+      if (median > 0 && c.ns >= 1.5 * median)
+        found.push_back({.node = i,
+                         .begin_ns = c.begin_ns,
+                         .ns = c.ns,
+                         .median_ns = median,
+                         .is_first = c.begin_ns + c.ns <= first_end});
+  }
+  detail::sort_table(found, [](const slow_call_details& a, const slow_call_details& b) {
+    return a.ns - a.median_ns > b.ns - b.median_ns;
+  });
+  if (found.size() > most)
+    found.erase(found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
+  for (slow_call_details& c : found)
+    for (const step_mark& s : p.steps)
+      if (s.thread == p.nodes[c.node].thread && static_cast<double>(s.begin) <= c.begin_ns &&
+          c.begin_ns < static_cast<double>(s.end))
+        c.step = s.index;
+  detail::neighbours_of_calls(p, found).find();
+  return found;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/slow_calls.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A thread's name; its number too, as threads often share a name.
+[[gnu::cold]] inline std::string thread_text(const page& out, const profile& p,
+                                             std::uint32_t thread) {
+  if (thread >= p.threads.size()) return "an unknown thread";
+  const thread_info& t = p.threads[thread];
+  if (t.merged != 0) return "one of " + counted(t.merged, "ended thread", "ended threads");
+  return "thread " + printable(t.name, 16, out.ascii()) + ' ' + std::to_string(t.id);
+}
+
+/// "Conv2d 32×64 → 64: 12.3 ms, 4.1 times its median, at 1.20 s in step 17, on thread main 812".
+[[gnu::cold]] inline std::string slow_call_text(const page& out, const profile& p,
+                                                const row_describer& describer,
+                                                const slow_call_details& c) {
+  const scope_node& n = p.nodes[c.node];
+  std::string name = n.name;
+  if (const std::string parameters = joined(describer.parts_of(n)); !parameters.empty())
+    name += ' ' + parameters;
+  std::string text = printable(out.ascii() ? ascii_notation(name) : name, 60, out.ascii()) + ": " +
+                     out.time(c.ns) + ", " + format_rate(c.ns / c.median_ns) + " times its median" +
+                     (c.is_first ? ", its first call" : "") + ", at " + out.time(c.begin_ns);
+  if (c.step) text += " in step " + std::to_string(*c.step);
+  return text + ", on " + thread_text(out, p, n.thread);
+}
+
+/// "beside it: Gemm on thread worker 813 for 11.0 ms, saxpy on device 0 for 1.02 ms and 2 more".
+[[gnu::cold]] inline std::string neighbours_text(const page& out, const profile& p,
+                                                 const slow_call_details& c) {
+  constexpr std::size_t most_told = 3;
+  std::string text = "beside it: ";
+  for (std::size_t i = 0; i < std::min(most_told, c.neighbours.size()); ++i) {
+    const call_neighbour& n = c.neighbours[i];
+    text += (i == 0 ? "" : ", ") + printable(n.name, 40, out.ascii()) + " on " +
+            (n.device < 0 ? thread_text(out, p, n.thread) : "device " + std::to_string(n.device)) +
+            " for " + out.time(n.ns);
+  }
+  if (c.neighbours.size() > most_told)
+    text += " and " + format_count(c.neighbours.size() - most_told) + " more";
+  const bool has_threads = p.threads.size() > 1;
+  if (!c.threads_known && has_threads)
+    text += c.neighbours.empty() ? "n/a, the timeline does not reach back so far"
+                                 : "; of threads n/a, the timeline does not reach back so far";
+  else if (c.neighbours.empty()) text += "nothing that kprof saw";
+  return text;
+}
+
+[[gnu::cold]] inline void print_slow_calls(page& out, const profile& p, const text_plan& plan) {
+  out.space();
+  out.line("Slowest calls, by what they lost against their median", line_style::bold);
+  const std::vector<slow_call_details> calls = slowest_calls(p);
+  if (calls.empty())
+    return out.paragraph("  ", "no call of an operator took 1.5 times the median of its row", 4);
+  const row_describer describer(p, plan, false);
+  for (const slow_call_details& c : calls) {
+    out.paragraph("  ", slow_call_text(out, p, describer, c), 6);
+    out.paragraph("      ", neighbours_text(out, p, c), 8);
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/slow_lines.hpp>
 
 // <kprof/report/text/step_lines.hpp>
 #ifndef KPROF_REPORT_TEXT_STEP_LINES_HPP
@@ -25839,9 +26138,10 @@ namespace detail {
 class operator_grid {
  public:
   std::vector<const column*> shown;
-  std::vector<std::string> left_out;  // headers of columns that did not fit
-  std::vector<std::string> cut;       // headers of columns whose texts did not
-  std::size_t whole_width = 0;        // of a page on which nothing is cut or left out
+  std::vector<const column*> unknown;  // left out unasked: n/a in every row
+  std::vector<std::string> left_out;   // headers of columns that did not fit
+  std::vector<std::string> cut;        // headers of columns whose texts did not
+  std::size_t whole_width = 0;         // of a page on which nothing is cut or left out
 
   [[gnu::cold]] operator_grid(const page& out, const profile& p, const text_plan& plan,
                               const operator_groups& chosen)
@@ -25876,6 +26176,7 @@ class operator_grid {
       if (line.row == nullptr && is_text(*shown[0]) && row[0].empty()) row[0] = line.name;
       cells_.looks.push_back(line.look);
     }
+    if (!asked_) leave_out_unknown();
     std::size_t texts = 0;
     while (texts < shown.size() && is_text(*shown[texts])) ++texts;
     for (row_look& look : cells_.looks)
@@ -26068,13 +26369,35 @@ class operator_grid {
       cells_.columns[i].least = least_width(*shown[i], comfortable, out_.width());
   }
 
+  /// Takes away the columns that have no value in any row.
+  [[gnu::cold]] void leave_out_unknown() {
+    for (std::size_t i = shown.size(); i-- > 0;) {
+      if (shown[i]->number == nullptr && shown[i]->as != look::bound) continue;
+      bool any = false, all = true;
+      for (const std::vector<std::string>& row : cells_.rows) {
+        any = any || row[i] == "n/a";
+        all = all && (row[i] == "n/a" || row[i].empty());
+      }
+      if (!any || !all) continue;
+      unknown.insert(unknown.begin(), shown[i]);
+      shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(i));
+      cells_.drop(i);
+    }
+  }
+
+  /// The column of the highest goes first. That by which the rows are sorted stays, so that their
+  /// order can be seen; where it is `lost`, medians make room for it.
+  unsigned rank(const column& c) const noexcept {
+    const unsigned rank = rank_of(c, plan_.device, nested_);
+    if (&c == plan_.sort) return std::min(rank, 4U);
+    return !plan_.device && c.is("median") && plan_.sort->is("lost") ? 9 : rank;
+  }
+
   void drop_one() {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (rank_of(*shown[i], plan_.device, nested_) >
-            rank_of(*shown[worst], plan_.device, nested_))
-          worst = i;
+        if (rank(*shown[i]) > rank(*shown[worst])) worst = i;
     if (shown[worst]->as != look::bar) left_out.emplace_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells_.drop(worst);
@@ -26496,8 +26819,10 @@ namespace detail {
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
-  names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
-              [&](std::size_t i) { return has_long_calls(*rows[i]); });
+  names.print(
+      out,
+      "mean above 3 times the median, a few calls take most of the time, see report(slowest): ",
+      [&](std::size_t i) { return has_long_calls(*rows[i]); });
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",
@@ -26560,7 +26885,21 @@ inline constexpr std::size_t longest_listed = 40;
   out.paragraph("", text, 2);
 }
 
-[[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
+/// What the order of the rows is by. Where no row lost a known time, rows are in the order of all
+/// of their time.
+[[gnu::cold]] inline const char* order_of_rows(const text_plan& plan,
+                                               const operator_groups& chosen) {
+  const auto is_known = [](const operator_row& row) { return row.verdict.lost_ns.known(); };
+  if (!plan.sort->is("lost") || chosen.all.rows == 0 ||
+      std::any_of(chosen.groups.begin(), chosen.groups.end(), [&](const operator_group& g) {
+        return std::any_of(g.rows.begin(), g.rows.end(), is_known);
+      }))
+    return plan.sort->header;
+  return plan.device ? "device" : "self";
+}
+
+[[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan,
+                                             const operator_groups& chosen) {
   std::string title = "Operators";
   const std::vector<group_part> keys = plan.by.keys();
   for (std::size_t i = 0; i < keys.size() && plan.by.text() != grouping{}.text(); ++i)
@@ -26568,7 +26907,7 @@ inline constexpr std::size_t longest_listed = 40;
               : i + 1 == keys.size() ? " and "
                                      : ", ") +
              (keys[i].kind == group_key::call_site ? "call site" : out.safe(text_of(keys[i])));
-  title += std::string{", sorted by "} + plan.sort->header;
+  title += std::string{", sorted by "} + order_of_rows(plan, chosen);
   if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
   return title;
 }
@@ -26600,7 +26939,7 @@ inline constexpr std::size_t longest_listed = 40;
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const operator_groups chosen(p, plan);
   out.space();
-  out.paragraph("", table_title(out, plan), 2, line_style::bold);
+  out.paragraph("", table_title(out, plan, chosen), 2, line_style::bold);
   out.space();
   hidden_rows regions;  // outside operators
   regions.self_ns = plan.all_self_ns - chosen.all.self_ns - chosen.filtered.self_ns;
@@ -26621,7 +26960,14 @@ inline constexpr std::size_t longest_listed = 40;
     print_projected_total(out, plan, chosen);
     print_step_key(out, p, plan, chosen);
     print_types(out, p, plan);
-    print_row_notes(out, p, plan, chosen, table.shown);
+    std::vector<std::string> unknown;
+    std::vector<const column*> looked_at = table.shown;
+    for (const column* c : table.unknown) {
+      unknown.emplace_back(c->header);
+      looked_at.push_back(c);
+    }
+    if (!unknown.empty()) out.list("not shown, n/a in every row: ", unknown);
+    print_row_notes(out, p, plan, chosen, looked_at);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cut, table.whole_width);
@@ -27929,7 +28275,7 @@ struct chosen_tree {
     const tree_order order = plan.options.order;
     std::vector<tree_row> found = kprof::call_tree(p, plan.by.has(group_key::thread), order);
     if (plan.filter.active()) keep_matching(found, plan.filter);
-    if (plan.options.top > 0) fold(found, plan);
+    if (plan.tree_top > 0) fold(found, plan);
     else
       for (tree_row& row : found) {
         const double ns = row.total_ns, device_ns = row.device_total_ns;
@@ -27990,7 +28336,7 @@ struct chosen_tree {
     for (const std::size_t least_calls : {std::size_t{0}, many}) {
       rows = fold_siblings(found, plan.options.order, least_calls);
       cut = {};
-      keep_largest(plan.options.top);
+      keep_largest(plan.tree_top);
       const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
       if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
     }
@@ -28394,7 +28740,8 @@ class tree_grid {
   if (tree.cut.rows > 0) {
     const std::string name = (out.ascii() ? "... " : "\u2026 ") +
                              counted(tree.cut.rows, "more row", "more rows") +
-                             " (top=" + std::to_string(plan.options.top) + ')';
+                             (plan.tree_top < plan.options.top ? " (tree=on: up to " : " (top=") +
+                             std::to_string(plan.options.top) + ')';
     sums.push_back(sum_of(name, tree.cut, plan));
     sums.back().inside = true;
   }
@@ -28508,6 +28855,7 @@ inline bool has_scopes(const profile& p) noexcept {
   if (plan.copies) print_copies(page, p, plan);
   print_device_times(page, p, times);
   if (options.timeline) print_timeline(page, p, plan, times);
+  if (options.slowest) print_slow_calls(page, p, plan);
   if (options.api) print_calls(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
@@ -28669,6 +29017,13 @@ inline constexpr option report_option_table[] = {
      .meaning = "show where steps go, what streams, queues and launches did, what threads did, and "
                 "what [the critical path](timeline.md#in-the-report) lets gain",
      .store = &store_member<&report_options::timeline>},
+    {.name = "slowest",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning =
+         "show the [calls that took far longer](timeline.md#the-slowest-calls) than others of "
+         "their row, and what ran beside them",
+     .store = &store_member<&report_options::slowest>},
     {.name = "roofline",
      .kind = option_kind::flag,
      .fallback = "off",
@@ -29630,12 +29985,14 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
-/// Whether one of the reports has the option `timeline`, which shows single scopes.
+/// Whether one of the outputs has an option that shows single scopes.
 [[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
-  if (s.report.timeline) return true;
+  if (s.report.timeline || s.report.slowest) return true;
   for (const output_request& request : s.outputs)
     for (const option_setting& given : request.options)
-      if (request.output == report_output.name && given.name == "timeline" && given.value != "off")
+      if ((given.name == "table" && given.value == "timeline") ||
+          (request.output == report_output.name && given.value != "off" &&
+           (given.name == "timeline" || given.name == "slowest")))
         return true;
   return false;
 }
@@ -31454,6 +31811,58 @@ KPROF_DETAIL_END
 
 // One entry of a call tree, and the memory that all trees share.
 
+// <kprof/record/slow_calls.hpp>
+#ifndef KPROF_RECORD_SLOW_CALLS_HPP
+#define KPROF_RECORD_SLOW_CALLS_HPP
+
+// The slowest calls of one place, with when they ended. Included by the totals that count calls.
+// Not thread-safe.
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class slow_calls {
+ public:
+  struct call {
+    std::uint64_t ticks = 0;
+    std::uint64_t end = 0;
+  };
+  static constexpr std::size_t most = 3;
+
+  /// Puts in a call that takes longer than the least of those that are kept, and returns how long
+  /// the next one must take to get in.
+  [[gnu::noinline]] std::uint64_t put(std::uint64_t ticks, std::uint64_t end) noexcept {
+    std::size_t at = most - 1;
+    if (ticks <= calls_[at].ticks) return calls_[at].ticks;
+    for (; at > 0 && calls_[at - 1].ticks < ticks; --at) calls_[at] = calls_[at - 1];
+    calls_[at] = {ticks, end};
+    return calls_[most - 1].ticks;
+  }
+  std::uint64_t put_all(const slow_calls& other) noexcept {
+    for (const call& c : other.calls_) put(c.ticks, c.end);
+    return calls_[most - 1].ticks;
+  }
+
+  std::uint64_t longest() const noexcept { return calls_[0].ticks; }
+  /// Calls f(call) for each that is kept, the longest first. Those of no tick are not kept.
+  template <class F>
+  void each(F f) const {
+    for (const call& c : calls_)
+      if (c.ticks != 0) f(c);
+  }
+
+ private:
+  call calls_[most];
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/slow_calls.hpp>
+
 #include <atomic>
 #include <cstdint>
 
@@ -31515,7 +31924,7 @@ struct tree_node {
   std::uint64_t total = 0;  // ticks
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
-  std::uint64_t longest = 0;
+  std::uint64_t slow = 0;  // a call that takes longer is one of the slowest
   histogram durations;
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
@@ -31527,6 +31936,7 @@ struct tree_node {
   // which have no calls, it counts the replays. A second field for these would give the node an odd
   // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
+  slow_calls slowest;
   work values{};
 
   /// Counts one finished call, but for the histogram.
@@ -31540,7 +31950,8 @@ struct tree_node {
     total += ticks;
     self += self_ticks;
     if (ticks < shortest) shortest = ticks;
-    if (ticks > longest) longest = ticks;
+    if (ticks > slow) [[unlikely]]
+      slow = slowest.put(ticks, end);
   }
   /// Adds what a node of another thread has counted, but for the histogram.
   void add_counts(const tree_node& from) noexcept {
@@ -31554,7 +31965,7 @@ struct tree_node {
     captured += from.captured;
     device_calls += from.device_calls;
     if (from.shortest < shortest) shortest = from.shortest;
-    if (from.longest > longest) longest = from.longest;
+    slow = slowest.put_all(from.slowest);
   }
 };
 
@@ -33516,7 +33927,7 @@ struct shared_sums {
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
-  std::uint64_t max_wall = 0;
+  slow_calls slowest;            // by `wall`
   std::uint64_t first_wall = 0;  // of the call that ended first
   std::uint64_t first_end = ~std::uint64_t{0};
   std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
@@ -33530,7 +33941,7 @@ struct shared_sums {
     busy += call.busy;
     longest += call.longest;
     min_wall = std::min(min_wall, call.wall);
-    max_wall = std::max(max_wall, call.wall);
+    slowest.put(call.wall, call.end);
     if (call.end < first_end) first_wall = call.wall, first_end = call.end;
     imprecise += durations.add(call.wall, may_grow);
   }
@@ -33542,7 +33953,7 @@ struct shared_sums {
     busy += other.busy;
     longest += other.longest;
     min_wall = std::min(min_wall, other.min_wall);
-    max_wall = std::max(max_wall, other.max_wall);
+    slowest.put_all(other.slowest);
     if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
     imprecise += other.imprecise + durations.merge(other.durations, may_grow);
   }
@@ -36693,6 +37104,16 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Their times, since the session's start.
+inline std::vector<slow_call> to_slow_calls(const slow_calls& from, const timebase& time) {
+  std::vector<slow_call> out;
+  from.each([&](const slow_calls::call& c) {
+    out.push_back({static_cast<double>(c.ticks) * time.ns_per_tick(),
+                   std::max(0.0, time.since_start_ns(c.end - c.ticks))});
+  });
+  return out;
+}
+
 /// An operator's calls as notes name them: "Gemm(M=64 N=64) at gemm.cpp:12".
 inline std::string called_at(const profile& p, const scope_node& n) {
   std::string out = n.name + '(' + parameter_text(p, n) + ')';
@@ -36805,7 +37226,8 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     n.shared.busy_ns = ns(sums.busy);
     n.shared.longest_ns = ns(sums.longest);
     n.shared.min_ns = ns(sums.min_wall);
-    n.shared.max_ns = ns(sums.max_wall);
+    n.shared.max_ns = ns(sums.slowest.longest());
+    n.slowest = to_slow_calls(sums.slowest, time_);
     n.shared.first_ns = ns(sums.first_wall);
     n.shared.first_end_ns = std::max(0.0, time_.since_start_ns(sums.first_end));
     n.shared.durations = sums.durations;
@@ -37333,7 +37755,8 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   out.total_ns = static_cast<double>(n.total) * ns_per_tick;
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
-  out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
+  out.max_ns = static_cast<double>(n.slowest.longest()) * ns_per_tick;
+  if (!n.is_part) out.slowest = to_slow_calls(n.slowest, time);
   if (n.calls != 0) {
     out.first_ns = static_cast<double>(n.first) * ns_per_tick;
     out.first_end_ns = std::max(0.0, time.since_start_ns(n.first_end));
@@ -42519,7 +42942,8 @@ enum class session_phase : std::uint8_t {
   recording,
   paused,
   stopped,
-  resting,  // stopped until the schedule comes to its next step
+  resting,         // stopped until the schedule comes to its next step
+  without_memory,  // the same, and what was recorded is no cycle
 };
 
 class session_phases {
@@ -42532,6 +42956,8 @@ class session_phases {
   }
   /// Whether a recording has ever begun in this process, so that there is something to show.
   bool has_recorded() const noexcept { return has_recorded_; }
+  /// Whether what was recorded counts: it is not what came before a cycle that could not begin.
+  bool has_profile() const noexcept { return has_recorded_ && !is_left_out_; }
 
   void arm() noexcept { now_ = session_phase::armed; }
   void turn_off(std::string reason) {
@@ -42541,6 +42967,7 @@ class session_phases {
   void record() noexcept {
     now_ = session_phase::recording;
     has_recorded_ = true;
+    is_left_out_ = false;
     paused_ns_ = 0;
   }
   /// False, and nothing happens, unless a recording is on.
@@ -42570,6 +42997,12 @@ class session_phases {
     now_ = session_phase::resting;
     off_reason_ = std::move(why);
   }
+  /// After stop(): there was no memory for the recording of a cycle to begin, and what was recorded
+  /// before is not shown. Takes no memory.
+  void leave_out() noexcept {
+    now_ = session_phase::without_memory;
+    is_left_out_ = true;
+  }
   /// In the child of a fork, whose recording begins now.
   void restart_in_child(std::uint64_t now_ns) noexcept {
     paused_ns_ = 0;
@@ -42592,6 +43025,8 @@ class session_phases {
       case session_phase::paused: return "paused";
       case session_phase::stopped: return "stopped";
       case session_phase::resting: return off_reason_;
+      case session_phase::without_memory:
+        return "resting: there was no memory to begin a cycle of the schedule";
     }
     return {};
   }
@@ -42599,6 +43034,7 @@ class session_phases {
  private:
   session_phase now_ = session_phase::idle;
   bool has_recorded_ = false;
+  bool is_left_out_ = false;
   std::string off_reason_;
   double paused_ns_ = 0;  // in pauses that are over
   std::uint64_t paused_since_ = 0;
@@ -43011,7 +43447,244 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/machine/loop.hpp>
 
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+
+// <kprof/machine/arm64_arithmetic.hpp>
+#ifndef KPROF_MACHINE_ARM64_ARITHMETIC_HPP
+#define KPROF_MACHINE_ARM64_ARITHMETIC_HPP
+
+// Loops that reach the peak arithmetic rate of arm64 processors. Included by loops.hpp. Each is one
+// assembler statement: compilers would join the chains of operations, and they would want the
+// instructions enabled by a flag. 24 independent chains are enough for four units with a latency of
+// up to 6 clocks; no arm64 processor needs more than 20.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Operands, 8 bytes of each: any numbers that stay finite and normal for as long as a loop runs.
+inline constexpr std::uint64_t arm64_f64 = 0x3FE0000000000000, arm64_f32 = 0x3F0000003F000000,
+                               arm64_f16 = 0x3800380038003800, arm64_bf16 = 0x3F003F003F003F00,
+                               arm64_int8 = 0x0101010101010101;
+
+#define KPROF_DETAIL_CLOBBERED                                                                  \
+  "v0", "v1", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", \
+      "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc"
+// A line of each chain, on registers 8 to 31.
+#define KPROF_DETAIL_8(before, after, a, b, c, d, e, f, g, h)                                      \
+  before a after before b after before c after before d after before e after before f after before \
+      g after before h after
+#define KPROF_DETAIL_24(before, after)                                          \
+  KPROF_DETAIL_8(before, after, "8", "9", "10", "11", "12", "13", "14", "15")   \
+  KPROF_DETAIL_8(before, after, "16", "17", "18", "19", "20", "21", "22", "23") \
+  KPROF_DETAIL_8(before, after, "24", "25", "26", "27", "28", "29", "30", "31")
+// A function whose round has 24 instructions, one of each chain. The operands are spread over
+// register 0, and register 1 gets the same.
+#define KPROF_DETAIL_CHAINS(name, operands, begin, before, after, ...)                         \
+  inline void name(std::uint64_t rounds) {                                                     \
+    asm volatile(begin KPROF_DETAIL_24("movi v", ".2d, #0\n\t") ".p2align 5\n\t"             \
+                                                                "1:\n\t"                     \
+                 KPROF_DETAIL_24(before, after "\n\t") "subs %[left], %[left], #1\n\t"       \
+                                                       "b.ne 1b"                             \
+                 : [left] "+r"(rounds)                                                       \
+                 : [from] "r"(operands)                                                      \
+                 : KPROF_DETAIL_CLOBBERED __VA_ARGS__); \
+  }
+#define KPROF_DETAIL_NEON "dup v0.2d, %[from]\n\tdup v1.2d, %[from]\n\t"
+// ptrue p0.b; dup z0.d, z0.d[0]; dup z1.d, z1.d[0]. A register of NEON is the first part of one of
+// SVE: what writes it clears the rest.
+#define KPROF_DETAIL_SVE \
+  KPROF_DETAIL_NEON      \
+  ".inst 0x2518e3e0\n\t.inst 0x05282000\n\t.inst 0x05282021\n\t"
+
+// Assemblers differ in what they call extensions, so their instructions are given as words, to
+// which the number of the chain's register is added.
+// clang-format off
+KPROF_DETAIL_CHAINS(fma_f64_neon, arm64_f64, KPROF_DETAIL_NEON, "fmla v", ".2d, v0.2d, v1.2d")
+KPROF_DETAIL_CHAINS(fma_f32_neon, arm64_f32, KPROF_DETAIL_NEON, "fmla v", ".4s, v0.4s, v1.4s")
+// fmla v.8h, v0.8h, v1.8h
+KPROF_DETAIL_CHAINS(fma_f16_neon, arm64_f16, KPROF_DETAIL_NEON, ".inst 0x4e410c00 + ", "")
+// bfmmla v.4s, v0.8h, v1.8h
+KPROF_DETAIL_CHAINS(matrix_bf16_neon, arm64_bf16, KPROF_DETAIL_NEON, ".inst 0x6e41ec00 + ", "")
+// smmla v.4s, v0.16b, v1.16b
+KPROF_DETAIL_CHAINS(matrix_int8_neon, arm64_int8, KPROF_DETAIL_NEON, ".inst 0x4e81a400 + ", "")
+// sdot v.4s, v0.16b, v1.16b
+KPROF_DETAIL_CHAINS(dot_int8_neon, arm64_int8, KPROF_DETAIL_NEON, ".inst 0x4e819400 + ", "")
+// fmla z.d, p0/m, z0.d, z1.d; then of .s, and of .h
+KPROF_DETAIL_CHAINS(fma_f64_sve, arm64_f64, KPROF_DETAIL_SVE, ".inst 0x65e10000 + ", "", , "p0")
+KPROF_DETAIL_CHAINS(fma_f32_sve, arm64_f32, KPROF_DETAIL_SVE, ".inst 0x65a10000 + ", "", , "p0")
+KPROF_DETAIL_CHAINS(fma_f16_sve, arm64_f16, KPROF_DETAIL_SVE, ".inst 0x65610000 + ", "", , "p0")
+// clang-format on
+
+#undef KPROF_DETAIL_CHAINS
+#undef KPROF_DETAIL_NEON
+#undef KPROF_DETAIL_SVE
+#undef KPROF_DETAIL_24
+#undef KPROF_DETAIL_8
+#undef KPROF_DETAIL_CLOBBERED
+
+/// A chain of additions, each of which waits for the one before: one a clock on every arm64
+/// processor.
+inline constexpr std::uint64_t arm64_clocks_per_round = 64;
+inline void count_arm64_clocks(std::uint64_t rounds) {
+  std::uint64_t sum = 1;
+  asm volatile(
+      ".p2align 5\n\t"
+      "1:\n\t"
+      ".rept 64\n\t"
+      "add %[sum], %[sum], %[ones]\n\t"
+      ".endr\n\t"
+      "subs %[left], %[left], #1\n\t"
+      "b.ne 1b"
+      : [left] "+r"(rounds), [sum] "+r"(sum)
+      : [ones] "r"(std::uint64_t{1})
+      : "cc");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/arm64_arithmetic.hpp>
+
+// <kprof/machine/arm64_features.hpp>
+#ifndef KPROF_MACHINE_ARM64_FEATURES_HPP
+#define KPROF_MACHINE_ARM64_FEATURES_HPP
+
+// Which instructions this processor and its system let a program use. Included by loops.hpp on
+// arm64. Any thread. Bits: Linux, arch/arm64/include/uapi/asm/hwcap.h. Elsewhere only what every
+// arm64 processor has is used.
+
+#include <cstdint>
+
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct arm64_features {
+  bool fp16 = false;
+  bool dot_product = false;
+  bool bf16 = false;
+  bool int8_matrix = false;
+  /// Of a register of the scalable extension; 0: there is none.
+  std::uint32_t scalable_bytes = 0;
+};
+
+/// Only where the processor has the scalable extension.
+inline std::uint32_t arm64_scalable_bytes() noexcept {
+  register std::uint64_t bytes asm("x0");
+  asm volatile(".inst 0x0420e3e0" : "=r"(bytes));  // cntb x0, which not all assemblers know
+  return static_cast<std::uint32_t>(bytes);
+}
+
+[[gnu::cold]] inline arm64_features find_arm64_features() noexcept {
+  arm64_features found;
+#if defined(__linux__)
+  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  const auto has = [](unsigned long word, unsigned bit) { return ((word >> bit) & 1U) != 0; };
+  found.fp16 = has(first, 10);         // ASIMDHP
+  found.dot_product = has(first, 20);  // ASIMDDP
+  found.int8_matrix = has(second, 13);
+  found.bf16 = has(second, 14);
+  if (has(first, 22)) found.scalable_bytes = arm64_scalable_bytes();
+#endif
+  return found;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/arm64_features.hpp>
+
+// <kprof/machine/arm64_memory.hpp>
+#ifndef KPROF_MACHINE_ARM64_MEMORY_HPP
+#define KPROF_MACHINE_ARM64_MEMORY_HPP
+
+// Loops that reach the peak bandwidth of arm64 processors. Included by loops.hpp. Each is one
+// assembler statement, for the reasons that arm64_arithmetic.hpp gives.
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t arm64_bytes_per_round = 512;
+
+inline void read_neon(const void* from, std::size_t bytes, std::uint64_t passes) {
+  const std::uint64_t rounds = bytes / arm64_bytes_per_round;
+  const void* at = from;
+  std::uint64_t left = 0;
+  asm volatile(
+      "2:\n\t"
+      "mov %[at], %[from]\n\t"
+      "mov %[left], %[rounds]\n\t"
+      ".p2align 5\n\t"
+      "1:\n\t"
+      ".rept 8\n\t"
+      "ldp q0, q1, [%[at]]\n\t"
+      "ldp q2, q3, [%[at], #32]\n\t"
+      "add %[at], %[at], #64\n\t"
+      ".endr\n\t"
+      "subs %[left], %[left], #1\n\t"
+      "b.ne 1b\n\t"
+      "subs %[passes], %[passes], #1\n\t"
+      "b.ne 2b"
+      : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)
+      : [from] "r"(from), [rounds] "r"(rounds)
+      : "v0", "v1", "v2", "v3", "cc", "memory");
+}
+
+inline void triad_neon(void* a, const void* b, const void* c, std::size_t bytes,
+                       std::uint64_t passes) {
+  const std::uint64_t rounds = bytes / arm64_bytes_per_round;
+  const float factor = 0.5F;
+  void* to = a;
+  const void *first = b, *second = c;
+  std::uint64_t left = 0;
+  asm volatile(
+      "ld1r {v0.4s}, [%[factor]]\n\t"
+      "2:\n\t"
+      "mov %[to], %[a]\n\t"
+      "mov %[first], %[b]\n\t"
+      "mov %[second], %[c]\n\t"
+      "mov %[left], %[rounds]\n\t"
+      ".p2align 5\n\t"
+      "1:\n\t"
+      ".rept 16\n\t"
+      "ldp q1, q2, [%[first]], #32\n\t"
+      "ldp q3, q4, [%[second]], #32\n\t"
+      "fmla v1.4s, v3.4s, v0.4s\n\t"
+      "fmla v2.4s, v4.4s, v0.4s\n\t"
+      "stp q1, q2, [%[to]], #32\n\t"
+      ".endr\n\t"
+      "subs %[left], %[left], #1\n\t"
+      "b.ne 1b\n\t"
+      "subs %[passes], %[passes], #1\n\t"
+      "b.ne 2b"
+      : [to] "+&r"(to), [first] "+&r"(first), [second] "+&r"(second), [left] "+&r"(left),
+        [passes] "+&r"(passes)
+      : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "r"(&factor)
+      : "v0", "v1", "v2", "v3", "v4", "cc", "memory");
+}
+
+/// Waits for all lines together. No arm64 processor's lines are shorter than 64 bytes.
+inline void flush_arm64(const void* from, std::size_t bytes) {
+  const char* const first = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes; at += 64)
+    asm volatile("dc civac, %0" : : "r"(first + at) : "memory");
+  asm volatile("dsb sy" : : : "memory");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/arm64_memory.hpp>
+
+#elif defined(__x86_64__)
 
 // <kprof/machine/x86_arithmetic.hpp>
 #ifndef KPROF_MACHINE_X86_ARITHMETIC_HPP
@@ -43395,7 +44068,38 @@ struct processor_loops {
   double clocks_per_round = 0;
 };
 
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+/// The loops of a processor with these features.
+[[gnu::cold]] inline processor_loops loops_with(const arm64_features& has) {
+  constexpr double chains = 24, two = 2;  // instructions of a round; a product and a sum each
+  processor_loops found{{},
+                        {arm64_bytes_per_round, &read_neon, &triad_neon, &flush_arm64},
+                        &count_arm64_clocks,
+                        static_cast<double>(arm64_clocks_per_round)};
+  auto& loops = found.arithmetic;
+  // Shorter registers of the scalable extension are no quicker than NEON's.
+  const bool is_wide = has.scalable_bytes > 16;
+  const double bytes = is_wide ? has.scalable_bytes : 16;
+  const char* const name = is_wide ? "SVE" : "NEON";
+  loops.push_back(
+      {dtype::f64, name, chains * bytes / 8 * two, is_wide ? &fma_f64_sve : &fma_f64_neon});
+  loops.push_back(
+      {dtype::f32, name, chains * bytes / 4 * two, is_wide ? &fma_f32_sve : &fma_f32_neon});
+  if (has.fp16)
+    loops.push_back(
+        {dtype::f16, name, chains * bytes / 2 * two, is_wide ? &fma_f16_sve : &fma_f16_neon});
+  constexpr double sums = 4;  // of a matrix instruction
+  if (has.bf16)
+    loops.push_back({dtype::bf16, "BFMMLA", chains * sums * 4 * two, &matrix_bf16_neon});
+  if (has.int8_matrix)
+    loops.push_back({dtype::int8, "SMMLA", chains * sums * 8 * two, &matrix_int8_neon});
+  else if (has.dot_product)
+    loops.push_back({dtype::int8, "SDOT", chains * sums * 4 * two, &dot_int8_neon});
+  return found;
+}
+
+inline processor_loops find_loops() { return loops_with(find_arm64_features()); }
+#elif defined(__x86_64__)
 /// The loops of a processor with these features.
 [[gnu::cold]] inline processor_loops loops_with(const x86_features& has) {
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
@@ -45446,14 +46150,22 @@ class KPROF_DETAIL_LOCAL session_steps {
     /// Calls a function of the program, without the lock.
     template <class Function>
     void call(Function function) {
-      lock_.unlock();
-      mark_.leave();
+      const without_lock around(*this);
       function();
-      mark_.enter();
-      lock_.lock();
     }
 
    private:
+    struct without_lock {
+      explicit without_lock(steps_lock& lock) : of(lock) {
+        of.lock_.unlock();
+        of.mark_.leave();
+      }
+      ~without_lock() {
+        of.mark_.enter();
+        of.lock_.lock();
+      }
+      steps_lock& of;
+    };
     mark_inside_kprof mark_;
     std::unique_lock<std::mutex> lock_;
   };
@@ -45464,7 +46176,8 @@ class KPROF_DETAIL_LOCAL session_steps {
     return action_of(wanted_.value.schedule, step);
   }
   void advance(steps_lock& lock);
-  /// A recording of a cycle begins with the step that runs.
+  /// A recording of a cycle begins with the step that runs. Without memory for that the cycle is
+  /// left out, and so is what was recorded of its warm-up.
   void begin_cycle();
   /// The cycle has ended: keeps its profile and hands it to the program, without the lock.
   void finish_cycle(steps_lock& lock);
@@ -45472,6 +46185,9 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
   bool is_running() const;
+  bool has_profile() const;
+  /// Says in the profile's notes how many cycles it lacks.
+  void tell_left_out(profile& run) const;
   /// `wanted`, or all where a report of the settings shows them.
   single_scopes scopes_in_profile(single_scopes wanted) const;
   void note_mark(std::uint32_t which) const noexcept;
@@ -45486,7 +46202,12 @@ class KPROF_DETAIL_LOCAL session_steps {
   std::uint64_t step_ = 0;        // that runs
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
-  profile cycle_;                 // the latest of them
+  bool is_left_out_ = false;      // the cycle that runs
+  std::uint64_t left_out_ = 0;    // cycles, for want of memory
+  // The latest cycle has ended without memory for its profile: it is still in the recorder.
+  bool is_only_recorded_ = false;
+  bool has_cycle_ = false;
+  profile cycle_;  // the latest that has ended with memory
   profile_function use_ = nullptr;
   void* context_ = nullptr;
 };
@@ -45600,7 +46321,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (!device_.has_collected() && missed_cuda()) device_.note_cuda_came_late();
     const session_lock lock(mutex_);
     profile out;
-    if (phases_.has_recorded()) {
+    if (phases_.has_profile()) {
       if (phases_.is_running()) clock_.calibrate_again();
       const std::uint64_t now = clock_.time().last().ticks;
       {
@@ -45863,8 +46584,9 @@ inline void session_steps::plan(const effective_settings& wanted, bool from_envi
     wanted_.value.schedule = {};
   }
   ++plans_;
-  step_ = cycles_ = 0;
+  step_ = cycles_ = left_out_ = 0;
   driver_ = nullptr;
+  is_left_out_ = is_only_recorded_ = has_cycle_ = false;
   cycle_ = {};
   scheduled_.store(wanted_.value.enabled && wanted_.value.schedule.is_on());
 }
@@ -45888,6 +46610,17 @@ inline void session_steps::rest() {
 inline bool session_steps::is_running() const {
   const session_lock session(session_->mutex_);
   return session_->phases_.is_running();
+}
+inline bool session_steps::has_profile() const {
+  const session_lock session(session_->mutex_);
+  return session_->phases_.has_profile();
+}
+inline void session_steps::tell_left_out(profile& run) const {
+  if (left_out_ == 0) return;
+  const bool one = left_out_ == 1;
+  run.notes.push_back(std::to_string(left_out_) +
+                      (one ? " cycle of the schedule is" : " cycles of the schedule are") +
+                      " left out: there was no memory for " + (one ? "it" : "them"));
 }
 inline single_scopes session_steps::scopes_in_profile(single_scopes wanted) const {
   if (wanted != single_scopes::beside_devices) return wanted;
@@ -45956,9 +46689,10 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
 inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
-  if (warms_up && cycles_ != 0) return cycle_;
-  profile run = session_->snapshot(scopes_in_profile(wanted));
-  if (warms_up && run.complete.recorded != 0)
+  const bool shows_cycle = has_cycle_ && (warms_up || !has_profile());
+  profile run = shows_cycle ? cycle_ : session_->snapshot(scopes_in_profile(wanted));
+  tell_left_out(run);
+  if (!shows_cycle && warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
         "its active steps has come");
@@ -45987,7 +46721,7 @@ inline void session_steps::advance(steps_lock& lock) {
     const std::uint64_t plan = plans_;
     note_mark(no_step);
     session_->stop();
-    finish_cycle(lock);
+    if (!std::exchange(is_left_out_, false)) finish_cycle(lock);
     // The program has stopped meanwhile, or begun with step 0 of another schedule.
     if (!scheduled_ || plans_ != plan) return;
   }
@@ -45997,17 +46731,37 @@ inline void session_steps::advance(steps_lock& lock) {
 }
 
 inline void session_steps::begin_cycle() {
-  static_cast<void>(session_->start(wanted_, from_environment_));
+  // A recording that begins forgets the last one, whether it gets its memory or not.
+  if (std::exchange(is_only_recorded_, false)) ++left_out_;
+  is_left_out_ = false;
+  bool has_begun = false;
+  static_cast<void>(attempt([&] { has_begun = session_->start(wanted_, from_environment_).ok(); }));
+  if (has_begun) return;
+  session_->stop();
+  {
+    const session_lock session(session_->mutex_);
+    session_->phases_.leave_out();
+  }
+  if (action(step_) == step_action::warm_up) return;  // the steps that count may find memory
+  is_left_out_ = true;
+  ++left_out_;
 }
 
 inline void session_steps::finish_cycle(steps_lock& lock) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
-  profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
-  session_->ceilings.add_to(run);
-  cycle_ = std::move(run);
-  if (use_ == nullptr) return;
-  lock.call([ended = cycle_, use = use_, context = context_] { use(ended, context); });
+  profile ended;
+  const bool had_memory = attempt([&] {
+    profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
+    session_->ceilings.add_to(run);
+    if (use_ != nullptr) ended = run, tell_left_out(ended);
+    cycle_ = std::move(run);
+  });
+  is_only_recorded_ = !had_memory;
+  has_cycle_ = has_cycle_ || had_memory;
+  if (use_ == nullptr || !had_memory) return;
+  static_cast<void>(attempt(
+      [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
 }
 
 /// hub_record::step.
@@ -46385,7 +47139,7 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(detail::profile_for_report(options.timeline), options);
+  return report(detail::profile_for_report(options.timeline || options.slowest), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = detail::profile_for_report();
