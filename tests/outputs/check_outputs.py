@@ -4,6 +4,7 @@
 PROGRAM
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -46,17 +47,30 @@ def main():
             calls,
         )
 
-        r = run(folder, "calls(path=b.txt),report(path=b.txt),calls(lest=4),cals,trace(path=x)")
+        r = run(folder, "calls(path=b.txt),report(path=b.txt),calls(lest=4),cals,sketch(path=x)")
         for line in (
             'KPROF: another output writes to "b.txt" already; choose another path',
             "KPROF: unknown option 'lest=4' of calls; valid: path=FILE, least=CALLS, prefix=TEXT",
             "KPROF: unknown setting 'cals'; valid: on, off, ",
-            "KPROF: unknown output 'trace'; this program has: calls(...), ",
+            "KPROF: unknown output 'sketch'; this program has: calls(...), ",
             "report(...)",
-            "if it is one of kprof's, include <kprof/report/trace.hpp> or link kprof::session",
+            "if it is one of kprof's, include <kprof/report/sketch.hpp> or link kprof::session",
         ):
             check(f"says: {line}", line in r.stderr, r.stderr)
         check("mistakes harm nothing", r.returncode == 5 and "Work" in text("b.txt"), r)
+
+        r = run(folder, "trace(path=%p.json)")
+        traces = list(folder.glob("*.json"))
+        check("a trace is written when the program ends", len(traces) == 1, traces)
+        slices = [e for e in json.loads(traces[0].read_text())["traceEvents"] if e["ph"] == "X"]
+        check("it has the single scopes", len(slices) >= 4, slices)
+
+        r = run(folder, "trace(path=/dev/full)")
+        check("a full disk is told", "No space left on device" in r.stderr, r.stderr)
+        check("and harms nothing", r.returncode == 5, r)
+        r = run(folder, "trace(path=nowhere/run.json.gz),trace(path=e.json)")
+        check("as is a folder that is not there", "the folder does not exist" in r.stderr, r)
+        check("which stops no other trace", "traceEvents" in text("e.json"), text("e.json"))
 
         r = run(folder, "calls(path=/nonexistent/x),calls(path=c.txt)")
         check(

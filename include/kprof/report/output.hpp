@@ -116,6 +116,8 @@ struct output {
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
   /// what to do; nothing has been put then. Must not throw.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
+  /// Whether it shows single scopes: the profile that is written at the end then has them.
+  bool shows_timeline = false;
 };
 
 /// An option of a request: {"top", "20"}.

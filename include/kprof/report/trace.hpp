@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TRACE_HPP
+#define KPROF_REPORT_TRACE_HPP
+
+// The output "trace": the timeline as a Chrome trace in the dialect of PyTorch's profiler, for
+// Perfetto, Catapult, TensorBoard and HolisticTraceAnalysis (docs/files.md). Including it makes
+// KPROF="trace(path=run.json)" and kprof::write(profile, "trace", ...) known in this binary. A
+// profile has a timeline where snapshot() was asked for one.
+//
+// A file is written in one go, at more than a million slices a second, with memory that does not
+// grow with the timeline. Where its name ends in ".gz" it is packed, by zlib, which is opened then.
+
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/option.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/output/gzip_sink.hpp>
+#include <kprof/report/trace/trace_writer.hpp>
+#include <kprof/status.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The category of calls of CUDA's libraries: TensorBoard's plugin knows the one, HTA's critical
+/// path the other.
+enum class launch_category : std::uint8_t { by_name, tensorboard, hta };
+
+struct trace_options {
+  launch_category launches = launch_category::by_name;
+};
+
+inline constexpr option trace_option_table[] = {
+    {.name = "launches",
+     .kind = option_kind::choice,
+     .form = "auto|Runtime|cuda_runtime",
+     .fallback = "auto",
+     .meaning = "category of calls of CUDA: Runtime for TensorBoard, which is what auto gives a "
+                "file called *.pt.trace.json, cuda_runtime for HTA",
+     .store = &store_member<&trace_options::launches>},
+};
+
+inline std::string_view category_of_launches(launch_category wanted, std::string_view path) {
+  if (names_gzip(path)) path.remove_suffix(3);
+  const bool is_for_tensorboard =
+      wanted == launch_category::tensorboard ||
+      (wanted == launch_category::by_name && path.ends_with(".pt.trace.json"));
+  return is_for_tensorboard ? "Runtime" : "cuda_runtime";
+}
+
+KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_values& values,
+                                             text_sink& out) {
+  trace_options options;
+  values.store_into(options);
+  const std::string path = values.text("path");
+  return put_packed_by_name(path, out, [&](text_sink& sink) {
+    trace_writer(run, category_of_launches(options.launches, path), sink).write();
+  });
+}
+
+inline constexpr output trace_output{"trace", "the timeline, for Perfetto, TensorBoard and others",
+                                     trace_option_table, &write_trace, true};
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline const output_registration trace_registered{trace_output};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
