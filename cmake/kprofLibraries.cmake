@@ -65,7 +65,8 @@ if(KPROF_BUILD_TOOLS)
   if(CLI11_FOUND)
     add_executable(kprof_tool ${PROJECT_SOURCE_DIR}/tools/kprof.cpp
                    ${PROJECT_SOURCE_DIR}/tools/ceilings.cpp
-                   ${PROJECT_SOURCE_DIR}/tools/launch.cpp)
+                   ${PROJECT_SOURCE_DIR}/tools/launch.cpp
+                   ${PROJECT_SOURCE_DIR}/tools/show.cpp)
     add_executable(kprof::tool ALIAS kprof_tool)
     set_target_properties(kprof_tool PROPERTIES EXPORT_NAME tool OUTPUT_NAME kprof)
     # Where libkprof.so lies beside the program: as installed, and in the build.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The program kprof. `kprof run` starts a program with the session preloaded, so that a program
-// that only has guards (guard.hpp, nothing linked) gets its report. `kprof ceilings` prints what
-// this machine reaches.
+// that only has guards (guard.hpp, nothing linked) gets its report. `kprof show` writes a saved
+// profile in any output. `kprof ceilings` prints what this machine reaches.
 
 #include "ceilings.hpp"
 #include "launch.hpp"
+#include "show.hpp"
 
 #include <kprof/ceilings.hpp>
 #include <kprof/kprof.hpp>
@@ -129,11 +130,30 @@ int command_line(int argc, char** argv) {
           ->expected(0, 1)
           ->type_name("[FILE]");
 
+  CLI::App* const shows =
+      app.add_subcommand("show", "Write a saved profile as a report or in any other output");
+  std::string profile;
+  std::vector<std::string> outputs;
+  shows->add_option("file", profile, "a profile that KPROF=save(path=FILE) or kprof::save() wrote")
+      ->required();
+  shows
+      ->add_option(
+          "--output", outputs,
+          "as in the variable KPROF: report(top=10), or trace(path=run.json) for Perfetto; "
+          "may be given several times")
+      ->type_name("OUTPUT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  shows->footer(
+      "  kprof show run.json\n"
+      "  kprof show run.json --output 'trace(path=run.trace.json),csv(path=run.csv)'");
+
   // What follows "--" is the program's: no option in it is kprof's.
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
   CLI11_PARSE(app, own, argv);
+  if (shows->parsed()) return kprof_tool::show(profile, outputs);
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes a saved profile with `kprof show`: check_show.py KPROF PROFILE"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+kprof, profile = sys.argv[1:]
+failures = []
+
+
+def show(folder, *arguments):
+    env = {k: v for k, v in os.environ.items() if k not in ("KPROF", "COLUMNS")}
+    return subprocess.run(
+        [kprof, "show", *arguments],
+        env=env,
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+
+
+def check(name, holds, result):
+    if not holds:
+        failures.append(name)
+        print(f"FAILED: {name}\n{result}")
+
+
+def check_outputs(folder):
+    r = show(folder, profile)
+    check("it shows the report", r.returncode == 0 and "Operators, sorted" in r.stdout, r)
+    check("and nothing else", r.stderr == "" and r.stdout.startswith("kprof · "), r)
+    r = show(folder, profile, "--output", "report(top=1,columns=operator+calls)")
+    check("with options", r.returncode == 0 and "operator" in r.stdout, r)
+
+    wanted = "trace(path=a.json),folded(path=a.folded)"
+    r = show(folder, profile, "--output", wanted, "--output", "csv(path=a.csv)")
+    check("it writes several files", r.returncode == 0 and r.stdout + r.stderr == "", r)
+    check("a trace", "traceEvents" in json.loads((folder / "a.json").read_text()), "")
+    check("stacks", (folder / "a.folded").read_text().count("\n") > 5, "")
+    check("a table", (folder / "a.csv").read_text().startswith("operator,"), "")
+    r = show(folder, profile, "--output", "save(path=b.json)")
+    check("it saves again", r.returncode == 0, r)
+    again = show(folder, "b.json").stdout
+    check("without loss", again == show(folder, profile).stdout, again)
+
+
+def check_mistakes(folder):
+    r = show(folder, "nowhere.json")
+    check(
+        "a file that is not there is told",
+        r.returncode == 1
+        and r.stderr.startswith('kprof show: "nowhere.json" cannot be read (No such file'),
+        r,
+    )
+    (folder / "half.json").write_text(pathlib.Path(profile).read_text()[:5000])
+    r = show(folder, "half.json")
+    check("as is a damaged one", r.returncode == 1 and "save the profile again" in r.stderr, r)
+    r = show(folder, profile, "--output", "sketch(path=x)")
+    known = "unknown output 'sketch'" in r.stderr
+    check("an unknown output is told", r.returncode == 2 and known, r)
+    r = show(folder, profile, "--output", "off")
+    check("as is none", r.returncode == 2 and "asks for no output" in r.stderr, r)
+    r = show(folder, profile, "--output", "trace(path=no/x.json),trace(path=c.json)")
+    check(
+        "a file that cannot be written is told",
+        r.returncode == 1
+        and 'kprof show: trace: cannot write to "no/x.json": the folder does not exist' in r.stderr,
+        r,
+    )
+    check("which stops no other", (folder / "c.json").exists(), r)
+    r = show(folder)
+    check("a file is asked for", r.returncode != 0 and "file is required" in r.stderr, r)
+
+
+with tempfile.TemporaryDirectory() as name:
+    check_outputs(pathlib.Path(name))
+    check_mistakes(pathlib.Path(name))
+if failures:
+    sys.exit(f"{len(failures)} failed")
