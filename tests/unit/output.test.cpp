@@ -155,6 +155,13 @@ TEST_CASE("output.text_goes_to_the_file_that_path_names") {
   REQUIRE(kprof::write(run, "echo", {{"path", path + "%p"}}).ok());
   CHECK(read_file(path + std::to_string(getpid())) == "4 all 1 run 1024");
   unlink((path + std::to_string(getpid())).c_str());
+  char host[256] = {};
+  REQUIRE(gethostname(host, sizeof host - 1) == 0);
+  setenv("OMPI_COMM_WORLD_RANK", "12", 1);
+  REQUIRE(kprof::write(run, "echo", {{"path", path + "%r.%h.%x%"}}).ok());
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  CHECK(read_file(path + "12." + host + ".%x%") == "4 all 1 run 1024");
+  unlink((path + "12." + host + ".%x%").c_str());
   unlink(path.c_str());
   CHECK(rmdir(folder) == 0);
 }

@@ -147,12 +147,36 @@ class destination {
   });
 }
 
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
-/// overwrite each other.
-[[gnu::cold]] inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos)
-    path.replace(at, 2, std::to_string(getpid()));
-  return path;
+namespace detail {
+/// The number of this process among those of its MPI program, as their launchers tell it; "0" where
+/// none does.
+[[gnu::cold]] inline std::string rank_of_process() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                           "SLURM_PROCID", "RANK"})
+    if (const char* rank = environment_variable(name); rank != nullptr && *rank != '\0')
+      return std::string_view{rank}.find('/') == std::string_view::npos ? rank : "0";
+  return "0";
+}
+[[gnu::cold]] inline std::string name_of_host() {
+  char name[256] = {};
+  const bool known = gethostname(name, sizeof name - 1) == 0 && name[0] != '\0';
+  return known ? name : "localhost";
+}
+}  // namespace detail
+
+/// `path` with the process id in place of each "%p", so that the processes of a fork do not
+/// overwrite each other, the host's name for "%h" and the MPI rank for "%r".
+[[gnu::cold]] inline std::string expand_path(const std::string& path) {
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
+    if (next == 'p') out += std::to_string(getpid());
+    else if (next == 'h') out += detail::name_of_host();
+    else if (next == 'r') out += detail::rank_of_process();
+    else out += path[i];
+    if (next == 'p' || next == 'h' || next == 'r') ++i;
+  }
+  return out;
 }
 
 /// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,

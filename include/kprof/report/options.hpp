@@ -75,7 +75,7 @@ struct report_options {
   /// goes to a terminal and NO_COLOR is not set.
   std::optional<bool> color{};
   bool legend = false;  ///< explain every column
-  std::string path{};   ///< file to write, "%p" in it is the process id; empty: standard output
+  std::string path{};   ///< file to write, "%p", "%h", "%r" as in write(); empty: standard output
 };
 
 KPROF_DETAIL_END

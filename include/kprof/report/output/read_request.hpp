@@ -26,8 +26,8 @@ inline constexpr option path_option{
     .name = "path",
     .form = "FILE",
     .meaning =
-        "file to write, which is replaced; `%p` in it is the process id. Standard output "
-        "where it is empty"};
+        "file to write, which is replaced; in it `%p` is the process id, `%h` the host and `%r` "
+        "the MPI rank. Standard output where it is empty"};
 
 inline const option* find_option(const output& of, std::string_view name) noexcept {
   if (name == path_option.name) return &path_option;
