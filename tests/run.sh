@@ -7,6 +7,8 @@
 #   tests/run.sh [configuration...]     all of them, or only those named, for instance ci-gcc
 #   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop
 #                                       counter, 0.55 GB from PyPI
+#   tests/run.sh clients                nor is this: files of recorded runs in the programs that
+#                                       people open them with, 1.2 GB from PyPI and Debian
 #   tests/run.sh abuse                  nor is this: what tests/abuse does to a process, in full,
 #                                       also with NVIDIA's libcupti of ten versions, 0.13 GB from
 #                                       PyPI, and a table of what held; abuse-asan and abuse-tsan:
@@ -38,8 +40,11 @@ install_packages() {
   local missing=() package
   local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev
                 libdnnl-dev valgrind python3 binutils)
-  case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
   case " ${configurations[*]} " in *" arm64 "*) wanted+=(g++-aarch64-linux-gnu qemu-user) ;; esac
+  case " ${configurations[*]} " in *" torch "* | *" clients "*) wanted+=(python3-venv) ;; esac
+  case " ${configurations[*]} " in *" clients "*)
+    wanted+=(chromium chromium-driver graphviz golang-go) ;;
+  esac
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] ||
       missing+=("$package")
@@ -81,6 +86,7 @@ build_configuration() {
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
     arm64) preset=ci-gcc options+=(-DKPROF_TEST_ARM64=ON) targets=(--target arm64_programs) ;;
+    clients) preset=ci-gcc options+=(-DKPROF_TEST_CLIENTS=ON) targets=(--target clients_all) ;;
     abuse) preset=ci-gcc options+=(-DKPROF_TEST_REAL_CUPTI=ON) targets=(--target abuse_all)
            options+=(-DKPROF_TEST_ENDING_SIGNALS=500) ;;
     abuse-*) preset=asan-clang targets=(--target abuse_all)
@@ -109,6 +115,7 @@ test_configuration() {
   case $1 in
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
     abuse*) options+=(-R '^abuse\.' --verbose --output-junit abuse.xml) ;;
+    clients) options+=(-R '^clients\.' --verbose -j 1) ;;
     fuzz) options+=(-R '^fuzz\.') ;;
     arm64) options+=(-R '^arm64\.') ;;
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
