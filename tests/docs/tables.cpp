@@ -3,9 +3,13 @@
 // the table's name, and the cells between tabs. check_tables.py compares them.
 
 #include <kprof/advice.hpp>
+#include <kprof/report/callgrind.hpp>
 #include <kprof/report/csv.hpp>
+#include <kprof/report/folded.hpp>
+#include <kprof/report/pprof.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/report/text/columns.hpp>
+#include <kprof/report/trace.hpp>
 #include <kprof/report/write.hpp>
 #include <kprof/settings.hpp>
 
