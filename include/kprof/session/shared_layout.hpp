@@ -50,9 +50,10 @@ KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top)
                     KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(advice),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
                     KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
-                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(timeline), KPROF_DETAIL_AT(roofline),
-                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
-                    KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(timeline), KPROF_DETAIL_AT(slowest),
+                    KPROF_DETAIL_AT(roofline), KPROF_DETAIL_AT(full_names),
+                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
+                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
@@ -90,6 +91,7 @@ KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
                     KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns),
                     KPROF_DETAIL_AT(first_ns), KPROF_DETAIL_AT(first_end_ns),
                     KPROF_DETAIL_AT(durations))
+KPROF_DETAIL_SHARED(slow_call, KPROF_DETAIL_AT(ns), KPROF_DETAIL_AT(begin_ns))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -99,10 +101,11 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
-                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(measured_ns),
-                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
-                    KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
-                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(slowest),
+                    KPROF_DETAIL_AT(measured_ns), KPROF_DETAIL_AT(off_cpu_ns),
+                    KPROF_DETAIL_AT(denormal_ns), KPROF_DETAIL_AT(measured_calls),
+                    KPROF_DETAIL_AT(denormal_calls), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
@@ -230,7 +233,7 @@ struct shared_structs {
 using all_shared_structs = shared_structs<
     status, report_options, option_setting, output_request, settings, step_schedule,
     enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
-    parameter_values, histogram, work_per_call, shared_part, scope_node, thread_info,
+    parameter_values, histogram, work_per_call, shared_part, slow_call, scope_node, thread_info,
     timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
     device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
     step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
