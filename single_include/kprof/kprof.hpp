@@ -5215,7 +5215,7 @@ struct report_options {
   /// goes to a terminal and NO_COLOR is not set.
   std::optional<bool> color{};
   bool legend = false;  ///< explain every column
-  std::string path{};   ///< file to write, "%p" in it is the process id; empty: standard output
+  std::string path{};   ///< file to write, "%p", "%h", "%r" as in write(); empty: standard output
 };
 
 KPROF_DETAIL_END
@@ -5426,6 +5426,8 @@ struct output {
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
   /// what to do; nothing has been put then. Must not throw.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
+  /// Whether it shows single scopes: the profile that is written at the end then has them.
+  bool shows_timeline = false;
 };
 
 /// An option of a request: {"top", "20"}.
@@ -5809,9 +5811,10 @@ KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top)
                     KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(advice),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
                     KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
-                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(timeline), KPROF_DETAIL_AT(roofline),
-                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
-                    KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(api), KPROF_DETAIL_AT(timeline), KPROF_DETAIL_AT(slowest),
+                    KPROF_DETAIL_AT(roofline), KPROF_DETAIL_AT(full_names),
+                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
+                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
@@ -5849,6 +5852,7 @@ KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
                     KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns),
                     KPROF_DETAIL_AT(first_ns), KPROF_DETAIL_AT(first_end_ns),
                     KPROF_DETAIL_AT(durations))
+KPROF_DETAIL_SHARED(slow_call, KPROF_DETAIL_AT(ns), KPROF_DETAIL_AT(begin_ns))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -5858,10 +5862,11 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
-                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(measured_ns),
-                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
-                    KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
-                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(slowest),
+                    KPROF_DETAIL_AT(measured_ns), KPROF_DETAIL_AT(off_cpu_ns),
+                    KPROF_DETAIL_AT(denormal_ns), KPROF_DETAIL_AT(measured_calls),
+                    KPROF_DETAIL_AT(denormal_calls), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
@@ -5989,7 +5994,7 @@ struct shared_structs {
 using all_shared_structs = shared_structs<
     status, report_options, option_setting, output_request, settings, step_schedule,
     enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
-    parameter_values, histogram, work_per_call, shared_part, scope_node, thread_info,
+    parameter_values, histogram, work_per_call, shared_part, slow_call, scope_node, thread_info,
     timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
     device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
     step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
@@ -20295,12 +20300,36 @@ class destination {
   });
 }
 
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
-/// overwrite each other.
-[[gnu::cold]] inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos)
-    path.replace(at, 2, std::to_string(getpid()));
-  return path;
+namespace detail {
+/// The number of this process among those of its MPI program, as their launchers tell it; "0" where
+/// none does.
+[[gnu::cold]] inline std::string rank_of_process() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                           "SLURM_PROCID", "RANK"})
+    if (const char* rank = environment_variable(name); rank != nullptr && *rank != '\0')
+      return std::string_view{rank}.find('/') == std::string_view::npos ? rank : "0";
+  return "0";
+}
+[[gnu::cold]] inline std::string name_of_host() {
+  char name[256] = {};
+  const bool known = gethostname(name, sizeof name - 1) == 0 && name[0] != '\0';
+  return known ? name : "localhost";
+}
+}  // namespace detail
+
+/// `path` with the process id in place of each "%p", so that the processes of a fork do not
+/// overwrite each other, the host's name for "%h" and the MPI rank for "%r".
+[[gnu::cold]] inline std::string expand_path(const std::string& path) {
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
+    if (next == 'p') out += std::to_string(getpid());
+    else if (next == 'h') out += detail::name_of_host();
+    else if (next == 'r') out += detail::rank_of_process();
+    else out += path[i];
+    if (next == 'p' || next == 'h' || next == 'r') ++i;
+  }
+  return out;
 }
 
 /// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,
@@ -29322,8 +29351,8 @@ inline constexpr option path_option{
     .name = "path",
     .form = "FILE",
     .meaning =
-        "file to write, which is replaced; `%p` in it is the process id. Standard output "
-        "where it is empty"};
+        "file to write, which is replaced; in it `%p` is the process id, `%h` the host and `%r` "
+        "the MPI rank. Standard output where it is empty"};
 
 inline const option* find_option(const output& of, std::string_view name) noexcept {
   if (name == path_option.name) return &path_option;
@@ -29486,10 +29515,10 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// Writes the profile in any output, to the file that its option `path` names ("%p" is the process
-/// id) or to standard output. An output or option that is not known, and a file that cannot be
-/// written, are in the status with what to do; the program is not harmed. May be called by several
-/// threads at a time, each with a path of its own.
+/// Writes the profile in any output, to the file that its option `path` names ("%p" in it is the
+/// process id, "%h" the host, "%r" the MPI rank) or to standard output. An output or option that is
+/// not known, and a file that cannot be written, are in the status with what to do; the program is
+/// not harmed. May be called by several threads at a time, each with a path of its own.
 ///     kprof::write(kprof::snapshot(), "csv", {{"path", "run.csv"}});
 KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                   const std::vector<option_setting>& options = {});
@@ -29985,15 +30014,18 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
-/// Whether one of the outputs has an option that shows single scopes.
+/// Whether one of the outputs, or of their options, shows single scopes.
 [[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
   if (s.report.timeline || s.report.slowest) return true;
-  for (const output_request& request : s.outputs)
+  for (const output_request& request : s.outputs) {
+    const output* const what = find_output(request.output);
+    if (what != nullptr && what->shows_timeline) return true;
     for (const option_setting& given : request.options)
       if ((given.name == "table" && given.value == "timeline") ||
           (request.output == report_output.name && given.value != "off" &&
            (given.name == "timeline" || given.name == "slowest")))
         return true;
+  }
   return false;
 }
 
