@@ -40,7 +40,8 @@ TEST_CASE("report.a_slow_first_call_is_told_apart") {
         "first call far above the median: AdamW (first 517 ms, then 24.0 ms), Copy (first 400 ms, "
         "then 1.00 ms)");
   CHECK(line_with(page, "mean above 3 times the median") ==
-        "mean above 3 times the median, a few calls take most of the time: Copy");
+        "mean above 3 times the median, a few calls take most of the time, see report(slowest): "
+        "Copy");
   first_of(b.op(main, "AdamW", "n=1"), 100e6);
   b.calls(static_cast<std::uint32_t>(b.p.nodes.size() - 1), 9, 1e6);
   CHECK(has(line_with(page_of(b.done(), at_width(200)), "first call far above"),
