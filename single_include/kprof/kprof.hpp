@@ -43490,6 +43490,8 @@ KPROF_DETAIL_END
 // instructions enabled by a flag. 24 independent chains are enough for four units with a latency of
 // up to 6 clocks; no arm64 processor needs more than 20.
 
+#if defined(__aarch64__)  // nothing elsewhere: compilers know no foreign registers
+
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
@@ -43577,6 +43579,8 @@ inline void count_arm64_clocks(std::uint64_t rounds) {
 }  // namespace detail
 KPROF_DETAIL_END
 
+#endif  // __aarch64__
+
 #endif  // <kprof/machine/arm64_arithmetic.hpp>
 
 // <kprof/machine/arm64_features.hpp>
@@ -43586,6 +43590,8 @@ KPROF_DETAIL_END
 // Which instructions this processor and its system let a program use. Included by loops.hpp on
 // arm64. Any thread. Bits: Linux, arch/arm64/include/uapi/asm/hwcap.h. Elsewhere only what every
 // arm64 processor has is used.
+
+#if defined(__aarch64__)  // nothing elsewhere: compilers know no foreign registers
 
 #include <cstdint>
 
@@ -43629,6 +43635,8 @@ inline std::uint32_t arm64_scalable_bytes() noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
+#endif  // __aarch64__
+
 #endif  // <kprof/machine/arm64_features.hpp>
 
 // <kprof/machine/arm64_memory.hpp>
@@ -43637,6 +43645,8 @@ KPROF_DETAIL_END
 
 // Loops that reach the peak bandwidth of arm64 processors. Included by loops.hpp. Each is one
 // assembler statement, for the reasons that arm64_arithmetic.hpp gives.
+
+#if defined(__aarch64__)  // nothing elsewhere: compilers know no foreign registers
 
 #include <cstddef>
 #include <cstdint>
@@ -43713,6 +43723,8 @@ inline void flush_arm64(const void* from, std::size_t bytes) {
 
 }  // namespace detail
 KPROF_DETAIL_END
+
+#endif  // __aarch64__
 
 #endif  // <kprof/machine/arm64_memory.hpp>
 

@@ -7,6 +7,8 @@
 // instructions enabled by a flag. 24 independent chains are enough for four units with a latency of
 // up to 6 clocks; no arm64 processor needs more than 20.
 
+#if defined(__aarch64__)  // nothing elsewhere: compilers know no foreign registers
+
 #include <kprof/build_options.hpp>
 
 #include <cstdint>
@@ -95,5 +97,7 @@ inline void count_arm64_clocks(std::uint64_t rounds) {
 
 }  // namespace detail
 KPROF_DETAIL_END
+
+#endif  // __aarch64__
 
 #endif

@@ -6,6 +6,8 @@
 // arm64. Any thread. Bits: Linux, arch/arm64/include/uapi/asm/hwcap.h. Elsewhere only what every
 // arm64 processor has is used.
 
+#if defined(__aarch64__)  // nothing elsewhere: compilers know no foreign registers
+
 #include <kprof/build_options.hpp>
 
 #include <cstdint>
@@ -49,5 +51,7 @@ inline std::uint32_t arm64_scalable_bytes() noexcept {
 
 }  // namespace detail
 KPROF_DETAIL_END
+
+#endif  // __aarch64__
 
 #endif

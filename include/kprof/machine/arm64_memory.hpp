@@ -5,6 +5,8 @@
 // Loops that reach the peak bandwidth of arm64 processors. Included by loops.hpp. Each is one
 // assembler statement, for the reasons that arm64_arithmetic.hpp gives.
 
+#if defined(__aarch64__)  // nothing elsewhere: compilers know no foreign registers
+
 #include <kprof/build_options.hpp>
 
 #include <cstddef>
@@ -82,5 +84,7 @@ inline void flush_arm64(const void* from, std::size_t bytes) {
 
 }  // namespace detail
 KPROF_DETAIL_END
+
+#endif  // __aarch64__
 
 #endif
