@@ -197,7 +197,7 @@ TEST_CASE("trace_random.events_come_in_order_through_small_windows_too") {
     CHECK(std::is_sorted(whole.begin(), whole.end(), [](const auto& a, const auto& b) {
       return std::get<0>(a) < std::get<0>(b);
     }));
-    for (const std::size_t most : {1, 2, 7, 20}) CHECK(order(run.p, most) == whole);
+    for (const std::size_t most : {1U, 2U, 7U, 20U}) CHECK(order(run.p, most) == whole);
   }
 }
 
