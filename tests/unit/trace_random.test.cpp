@@ -40,8 +40,9 @@ constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
 void number_launches(kprof::profile& p) {
   for (std::size_t i = 0; i < p.device.timeline.items.size(); ++i) {
     kprof::device_item& item = p.device.timeline.items[i];
-    item.correlation = item.graph ? static_cast<std::uint32_t>(1000 + item.call_begin)
-                                  : static_cast<std::uint32_t>(i + 1);
+    item.correlation =
+        item.graph ? static_cast<std::uint32_t>(1000U + static_cast<std::uint64_t>(item.call_begin))
+                   : static_cast<std::uint32_t>(i + 1);
   }
 }
 
