@@ -15,7 +15,7 @@
 
 namespace kprof_test {
 
-using record = std::vector<std::string>;
+using csv_record = std::vector<std::string>;
 
 /// One field of the text, from `at` on; false where the grammar has none.
 inline bool read_field(const std::string& text, std::size_t& at, std::string& field) {
@@ -36,9 +36,9 @@ inline bool read_field(const std::string& text, std::size_t& at, std::string& fi
 }
 
 /// The records of a file; none where a line breaks the grammar.
-inline std::vector<record> read_csv(const std::string& text) {
-  std::vector<record> records;
-  record current;
+inline std::vector<csv_record> read_csv(const std::string& text) {
+  std::vector<csv_record> records;
+  csv_record current;
   std::string field;
   for (std::size_t at = 0; at < text.size();) {
     if (!read_field(text, at, field)) return {};
@@ -53,22 +53,22 @@ inline std::vector<record> read_csv(const std::string& text) {
       return {};
     }
   }
-  return current.empty() ? records : std::vector<record>{};
+  return current.empty() ? records : std::vector<csv_record>{};
 }
 
-inline std::vector<record> csv_of(const kprof::profile& run,
-                                  const std::vector<kprof::option_setting>& options = {}) {
+inline std::vector<csv_record> csv_of(const kprof::profile& run,
+                                      const std::vector<kprof::option_setting>& options = {}) {
   std::string text;
   const kprof::status s = kprof::write(run, "csv", options, text);
   INFO(s.message);
   REQUIRE(s.ok());
-  std::vector<record> records = read_csv(text);
+  std::vector<csv_record> records = read_csv(text);
   REQUIRE_FALSE(records.empty());
-  for (const record& r : records) REQUIRE(r.size() == records[0].size());
+  for (const csv_record& r : records) REQUIRE(r.size() == records[0].size());
   return records;
 }
 
-inline std::string field_of(const std::vector<record>& records, std::size_t row,
+inline std::string field_of(const std::vector<csv_record>& records, std::size_t row,
                             const std::string& name) {
   for (std::size_t i = 0; i < records[0].size(); ++i)
     if (records[0][i] == name) return records[row + 1][i];

@@ -21,9 +21,9 @@ using kprof::grouping;
 using kprof::metric;
 using kprof::operator_row;
 using kprof_test::csv_of;
+using kprof_test::csv_record;
 using kprof_test::field_of;
 using kprof_test::read_csv;
-using kprof_test::record;
 
 namespace {
 
@@ -34,7 +34,7 @@ std::string header_of(const metric& m) {
 
 void check_rows(const kprof::profile& run, grouping by, const char* word) {
   const std::vector<operator_row> rows = kprof::operator_table(run, by);
-  const std::vector<record> records = csv_of(run, {{"by", word}});
+  const std::vector<csv_record> records = csv_of(run, {{"by", word}});
   REQUIRE(records.size() == rows.size() + 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(field_of(records, i, "operator") == rows[i].name);
@@ -73,7 +73,7 @@ TEST_CASE("csv.rows_of_steps_have_their_number_in_a_column") {
   for (std::uint32_t i = 0; i < run.nodes.size(); ++i)
     if (run.nodes[i].name == "Gemm") run.stepping.shares = {{0, i, 4, 2000, 1000}};
   check_rows(run, grouping::op + grouping::step, "op+step");
-  const std::vector<record> records = csv_of(run, {{"by", "op+step"}});
+  const std::vector<csv_record> records = csv_of(run, {{"by", "op+step"}});
   std::size_t of_step = 0;
   for (std::size_t i = 0; i + 1 < records.size(); ++i) {
     if (field_of(records, i, "step") != "7") continue;
@@ -112,7 +112,7 @@ TEST_CASE("csv.fields_are_quoted_where_they_must_be") {
   b.calls(b.op(root, "other"), 1, 1000);
   const kprof::profile run = b.done();
   const std::vector<operator_row> rows = kprof::operator_table(run, kprof_test::by_thread());
-  const std::vector<record> records = csv_of(run, {{"by", "parameters+call_site+thread"}});
+  const std::vector<csv_record> records = csv_of(run, {{"by", "parameters+call_site+thread"}});
   REQUIRE(records.size() == 13);
   for (std::size_t i = 0; i < rows.size(); ++i)
     CHECK(field_of(records, i, "operator") == rows[i].name);

@@ -15,17 +15,17 @@
 #include <vector>
 
 using kprof_test::csv_of;
+using kprof_test::csv_record;
 using kprof_test::field_of;
-using kprof_test::record;
 
 namespace {
 
-double number_of(const std::vector<record>& records, std::size_t row, const std::string& name) {
+double number_of(const std::vector<csv_record>& records, std::size_t row, const std::string& name) {
   const std::string field = field_of(records, row, name);
   REQUIRE_FALSE(field.empty());
   return std::strtod(field.c_str(), nullptr);
 }
-void check_figure(const std::vector<record>& records, std::size_t row, const std::string& name,
+void check_figure(const std::vector<csv_record>& records, std::size_t row, const std::string& name,
                   const kprof::figure& f, double scale = 1) {
   if (f.known()) CHECK(number_of(records, row, name) == f.value * scale);
   else CHECK(field_of(records, row, name).empty());
@@ -37,7 +37,7 @@ TEST_CASE("csv_tables.kernels_are_those_of_the_kernel_table") {
   for (const kprof::profile& run :
        {kprof_test::transformer_profile(), kprof_test::small_device_profile()}) {
     const std::vector<kprof::kernel_row> rows = kprof::kernel_table(run, kprof::grouping::op);
-    const std::vector<record> records = csv_of(run, {{"table", "kernels"}, {"by", "op"}});
+    const std::vector<csv_record> records = csv_of(run, {{"table", "kernels"}, {"by", "op"}});
     REQUIRE(records.size() == rows.size() + 1);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const kprof::kernel_row& r = rows[i];
@@ -58,7 +58,7 @@ TEST_CASE("csv_tables.kernels_are_those_of_the_kernel_table") {
       CHECK(field_of(records, i, "not known").empty());
     }
   }
-  const std::vector<record> wrong =
+  const std::vector<csv_record> wrong =
       csv_of(kprof_test::small_device_profile(), {{"table", "kernels"}, {"by", "op+nothing"}});
   CHECK(field_of(wrong, 0, "not known").find("nothing") != std::string::npos);
 }
@@ -67,7 +67,7 @@ TEST_CASE("csv_tables.copies_are_those_of_the_copy_table") {
   const kprof::profile run = kprof_test::transformer_profile();
   const std::vector<kprof::copy_row> rows = kprof::copy_table(run);
   REQUIRE(rows.size() > 1);
-  const std::vector<record> records = csv_of(run, {{"table", "copies"}});
+  const std::vector<csv_record> records = csv_of(run, {{"table", "copies"}});
   REQUIRE(records.size() == rows.size() + 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(field_of(records, i, "kind") == kprof::copy_name(rows[i]));
@@ -84,7 +84,7 @@ TEST_CASE("csv_tables.calls_are_those_of_the_call_table") {
   run.device.calls = {{.name = 0, .scope = 0, .calls = 12, .total_ns = 900, .max_ns = 100}};
   const std::vector<kprof::call_row> rows = kprof::call_table(run);
   REQUIRE(rows.size() == 1);
-  const std::vector<record> records = csv_of(run, {{"table", "calls"}});
+  const std::vector<csv_record> records = csv_of(run, {{"table", "calls"}});
   REQUIRE(records.size() == 2);
   CHECK(field_of(records, 0, "function") == rows[0].function);
   CHECK(number_of(records, 0, "calls") == 12);
@@ -96,7 +96,7 @@ TEST_CASE("csv_tables.steps_and_the_timeline_have_what_the_profile_has") {
   kprof::profile run = kprof_test::small_device_profile();
   run.clock.ns_per_tick = 0.5;
   run.steps = {{7, 0, true, 100, 1100}, {8, 99, false, 1100, 1300}};
-  const std::vector<record> steps = csv_of(run, {{"table", "steps"}});
+  const std::vector<csv_record> steps = csv_of(run, {{"table", "steps"}});
   REQUIRE(steps.size() == 3);
   CHECK(field_of(steps, 0, "step") == "7");
   CHECK(field_of(steps, 0, "thread") == run.threads[0].name);
@@ -114,7 +114,7 @@ TEST_CASE("csv_tables.steps_and_the_timeline_have_what_the_profile_has") {
   run.device.timeline.items.clear();
   run.device.timeline.items.push_back({.work = work, .stream = 13, .start = 50, .end = 80});
   run.device.timeline.items.push_back({.work = work, .start = 50, .end = 40});  // no time
-  const std::vector<record> slices = csv_of(run, {{"table", "timeline"}});
+  const std::vector<csv_record> slices = csv_of(run, {{"table", "timeline"}});
   REQUIRE(slices.size() == 3);
   CHECK(field_of(slices, 0, "kind") == "operator");
   CHECK(field_of(slices, 0, "name") == run.nodes[op].name);
