@@ -200,7 +200,7 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(detail::profile_for_report(options.timeline || options.slowest), options);
+  return report(detail::profile_for_report(detail::shows_timeline(options)), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = detail::profile_for_report();

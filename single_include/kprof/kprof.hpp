@@ -5218,6 +5218,11 @@ struct report_options {
   std::string path{};   ///< file to write, "%p", "%h", "%r" as in write(); empty: standard output
 };
 
+namespace detail {
+/// Whether the report shows single scopes, which its profile must then have.
+inline bool shows_timeline(const report_options& o) noexcept { return o.timeline || o.slowest; }
+}  // namespace detail
+
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/options.hpp>
@@ -5426,8 +5431,9 @@ struct output {
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
   /// what to do; nothing has been put then. Must not throw.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
-  /// Whether it shows single scopes: the profile that is written at the end then has them.
-  bool shows_timeline = false;
+  /// Whether it shows single scopes with these options: the profile that is written at the end
+  /// then has them. Null: it never does.
+  bool (*shows_timeline)(const option_values& options) = nullptr;
 };
 
 /// An option of a request: {"top", "20"}.
@@ -22013,6 +22019,28 @@ KPROF_DETAIL_END
 // by the text reports. A count that should be zero and is not gets a line of its own that begins
 // with "!", says what it means and what to do.
 
+// <kprof/write/version_text.hpp>
+#ifndef KPROF_WRITE_VERSION_TEXT_HPP
+#define KPROF_WRITE_VERSION_TEXT_HPP
+
+// The version of these headers as text. Included by the outputs that say who wrote them.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "1.2.3"
+inline std::string version_text() {
+  return std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' +
+         std::to_string(KPROF_VERSION_PATCH);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/version_text.hpp>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -22142,10 +22170,7 @@ namespace detail {
                       : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
-inline std::string kprof_version() {
-  return "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
-         std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
-}
+inline std::string kprof_version() { return "kprof " + version_text(); }
 
 /// Whether every scope and every record of the device is in the numbers, as exactly as it can be.
 inline bool is_complete(const profile& p) {
@@ -29101,7 +29126,11 @@ KPROF_DETAIL_LOCAL inline status write_report(const profile& run, const option_v
 }
 
 inline constexpr output report_output{"report", "the report as a page of text", report_option_table,
-                                      &write_report};
+                                      &write_report, [](const option_values& values) {
+                                        report_options options;
+                                        values.store_into(options);
+                                        return shows_timeline(options);
+                                      }};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration report_registered{report_output};
 
@@ -30014,19 +30043,14 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
-/// Whether one of the outputs, or of their options, shows single scopes.
-[[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
-  if (s.report.timeline || s.report.slowest) return true;
-  for (const output_request& request : s.outputs) {
-    const output* const what = find_output(request.output);
-    if (what != nullptr && what->shows_timeline) return true;
-    for (const option_setting& given : request.options)
-      if ((given.name == "table" && given.value == "timeline") ||
-          (request.output == report_output.name && given.value != "off" &&
-           (given.name == "timeline" || given.name == "slowest")))
-        return true;
-  }
-  return false;
+/// Whether one of the outputs shows single scopes.
+[[gnu::cold]] inline bool shows_timeline(const settings& s) {
+  return shows_timeline(s.report) ||
+         std::any_of(s.outputs.begin(), s.outputs.end(), [](const output_request& request) {
+           const request_reading asked(request.output, request.options);
+           return asked.what != nullptr && asked.what->shows_timeline != nullptr &&
+                  asked.what->shows_timeline(asked.values);
+         });
 }
 
 /// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where
@@ -46247,7 +46271,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
   bool is_left_out_ = false;      // the cycle that runs
-  std::uint64_t left_out_ = 0;    // cycles, for want of memory
+  std::uint64_t left_out_ = 0;    // cycles that there was no memory for
   // The latest cycle has ended without memory for its profile: it is still in the recorder.
   bool is_only_recorded_ = false;
   bool has_cycle_ = false;
@@ -47183,7 +47207,7 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
-  return report(detail::profile_for_report(options.timeline || options.slowest), options);
+  return report(detail::profile_for_report(detail::shows_timeline(options)), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = detail::profile_for_report();

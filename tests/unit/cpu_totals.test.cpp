@@ -5,8 +5,8 @@
 
 #include "attribution_engine.hpp"
 #include "catch.hpp"
+#include "moved_clock.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -16,26 +16,6 @@ using namespace kprof::detail;
 using namespace kprof_test;
 
 namespace {
-
-/// Nanoseconds, as the test sets them; for the thread that runs.
-struct set_clock {
-  static inline std::atomic<std::uint64_t> time{0};
-  static std::uint64_t now() noexcept { return time; }
-};
-using scopes = scope_functions<set_clock, false>;
-
-void at(std::uint64_t time) { set_clock::time = time; }
-
-scope_token begin_at(std::uint64_t time, std::int64_t n) {
-  at(time);
-  const Op params{n};
-  return scopes::api().begin_any(op_site, &params, sizeof params);
-}
-void end_at(std::uint64_t time, scope_token t) {
-  at(time);
-  scopes::api().end(t);
-}
-void call(std::int64_t n, std::uint64_t from, std::uint64_t to) { end_at(to, begin_at(from, n)); }
 
 /// The thread notes that it has run for so long, and whether it met denormal numbers.
 void read_at(std::uint64_t time, std::uint64_t cpu_ns, bool denormals = false) {
@@ -55,11 +35,6 @@ struct told_engine : engine {
   }
 };
 
-kprof::profile profile_at(engine& e, std::uint64_t now) {
-  timebase time;
-  time.reset({0, 0, 0});
-  return build_profile(e.threads, nullptr, {time, now, single_scopes::none});
-}
 struct times {
   double measured, off;
   bool operator==(const times&) const = default;
@@ -259,8 +234,8 @@ TEST_CASE("cpu_totals.readings_at_all_places_of_chunks_lose_no_scope") {
     this_log->cpu_due = 0;
     const std::string name(i % 41, 'x');
     at(10 * i + 1);
-    const scope_token region =
-        scopes::api().begin_any(region_site, name.data(), static_cast<std::uint32_t>(name.size()));
+    const scope_token region = moved_scopes::api().begin_any(
+        region_site, name.data(), static_cast<std::uint32_t>(name.size()));
     this_log->cpu_due = 0;
     call(1, 10 * i + 3, 10 * i + 5);
     end_at(10 * i + 9, region);

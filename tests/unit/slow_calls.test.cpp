@@ -9,11 +9,11 @@
 
 #include "attribution_engine.hpp"
 #include "catch.hpp"
+#include "moved_clock.hpp"
 #include "profile_builder.hpp"
 #include "report_page.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -27,26 +27,6 @@ using namespace kprof_test;
 using kprof::slow_call_details;
 
 namespace {
-
-/// Nanoseconds, as the test sets them.
-struct moved_clock {
-  static inline std::atomic<std::uint64_t> time{0};
-  static std::uint64_t now() noexcept { return time; }
-};
-using scopes = scope_functions<moved_clock, false>;
-
-void call(std::int64_t n, std::uint64_t from, std::uint64_t to) {
-  const Op params{n};
-  moved_clock::time = from;
-  const scope_token t = scopes::api().begin_any(op_site, &params, sizeof params);
-  moved_clock::time = to;
-  scopes::api().end(t);
-}
-kprof::profile profile_of(engine& e) {
-  timebase time;
-  time.reset({0, 0, 0});
-  return build_profile(e.threads, nullptr, {time, 1'000'000'000, single_scopes::none});
-}
 
 using times = std::vector<std::pair<double, double>>;  // of how long and from when
 times slowest_of(const kprof::scope_node& n) {
@@ -89,7 +69,7 @@ TEST_CASE("slow_calls.each_node_keeps_its_three_longest_calls") {
       all[which].emplace_back(static_cast<double>(ns), static_cast<double>(now));
       now += ns + 10;
     }
-    const kprof::profile p = profile_of(e);
+    const kprof::profile p = profile_at(e, 1'000'000'000);
     for (int which = 0; which < 2; ++which) {
       times& expected = all[which];
       if (expected.empty()) continue;
@@ -108,7 +88,7 @@ TEST_CASE("slow_calls.those_of_ended_threads_are_kept") {
   // More than are kept apart, so that their totals are merged.
   for (std::uint64_t i = 0; i < 80; ++i)
     std::thread([i] { call(1, 1000 * i, 1000 * i + (i == 5 ? 900 : i == 9 ? 800 : 10)); }).join();
-  const kprof::profile p = profile_of(e);
+  const kprof::profile p = profile_at(e, 1'000'000'000);
   const auto nodes = find_all(p, "Op n=1");
   const auto merged = std::find_if(nodes.begin(), nodes.end(), [&](const kprof::scope_node* n) {
     return p.threads[n->thread].merged > 10;

@@ -4,44 +4,14 @@
 
 #include "attribution_engine.hpp"
 #include "catch.hpp"
+#include "moved_clock.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <thread>
 
 using namespace kprof::detail;
 using namespace kprof_test;
-
-namespace {
-
-/// Nanoseconds, as the test sets them; for the thread that runs.
-struct set_clock {
-  static inline std::atomic<std::uint64_t> time{0};
-  static std::uint64_t now() noexcept { return time; }
-};
-using scopes = scope_functions<set_clock, false>;
-
-void at(std::uint64_t time) { set_clock::time = time; }
-
-scope_token begin_at(std::uint64_t time, std::int64_t n) {
-  at(time);
-  const Op params{n};
-  return scopes::api().begin_any(op_site, &params, sizeof params);
-}
-void end_at(std::uint64_t time, scope_token t) {
-  at(time);
-  scopes::api().end(t);
-}
-/// The profile of a session that began at 0, at `now`.
-kprof::profile profile_at(engine& e, std::uint64_t now) {
-  timebase time;
-  time.reset({0, 0, 0});
-  return build_profile(e.threads, nullptr, {time, now, single_scopes::none});
-}
-void call(std::int64_t n, std::uint64_t from, std::uint64_t to) { end_at(to, begin_at(from, n)); }
-
-}  // namespace
 
 TEST_CASE("thread_times.the_first_call_of_a_node_is_kept") {
   engine e;
@@ -90,9 +60,9 @@ TEST_CASE("thread_times.a_thread_has_the_time_it_ran_and_that_in_scopes") {
   call(2, 2100, 2150);
   std::thread([] {
     call(1, 3000, 3100);
-    const scope_token handed_over = (at(3200), scopes::api().adopt(0));
+    const scope_token handed_over = (at(3200), moved_scopes::api().adopt(0));
     call(3, 3300, 3500);
-    at(3700), scopes::api().release(handed_over);
+    at(3700), moved_scopes::api().release(handed_over);
     static_cast<void>(begin_at(3800, 4));  // never closed
     at(4000);
   }).join();

@@ -20,7 +20,7 @@
 #include <kprof/report/stacks/frame_names.hpp>
 #include <kprof/report/stacks/node_costs.hpp>
 #include <kprof/status.hpp>
-#include <kprof/version.hpp>
+#include <kprof/write/version_text.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -53,9 +53,8 @@ class callgrind_writer {
   }
 
   void put(text_sink& out) const {
-    out.put("# callgrind format\nversion: 1\ncreator: kprof " +
-            std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' +
-            std::to_string(KPROF_VERSION_PATCH) + "\ncmd: " + frame_text(p_.program) +
+    out.put("# callgrind format\nversion: 1\ncreator: kprof " + version_text() +
+            "\ncmd: " + frame_text(p_.program) +
             "\npositions: line\nevent: ns : Nanoseconds of the host\n"
             "event: device_ns : Nanoseconds of devices\nevent: flops : FLOPs\n"
             "event: bytes : Bytes\nevents: ns device_ns flops bytes\n");

@@ -161,7 +161,11 @@ KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_valu
   return {};
 }
 
-inline constexpr output csv_output{"csv", "a table, comma-separated", csv_option_table, &write_csv};
+inline constexpr output csv_output{"csv", "a table, comma-separated", csv_option_table, &write_csv,
+                                   [](const option_values& options) {
+                                     return options.number("table") ==
+                                            static_cast<std::uint64_t>(csv_table::timeline);
+                                   }};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration csv_registered{csv_output};
 

@@ -78,6 +78,11 @@ struct report_options {
   std::string path{};   ///< file to write, "%p", "%h", "%r" as in write(); empty: standard output
 };
 
+namespace detail {
+/// Whether the report shows single scopes, which its profile must then have.
+inline bool shows_timeline(const report_options& o) noexcept { return o.timeline || o.slowest; }
+}  // namespace detail
+
 KPROF_DETAIL_END
 
 #endif

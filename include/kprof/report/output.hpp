@@ -116,8 +116,9 @@ struct output {
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
   /// what to do; nothing has been put then. Must not throw.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
-  /// Whether it shows single scopes: the profile that is written at the end then has them.
-  bool shows_timeline = false;
+  /// Whether it shows single scopes with these options: the profile that is written at the end
+  /// then has them. Null: it never does.
+  bool (*shows_timeline)(const option_values& options) = nullptr;
 };
 
 /// An option of a request: {"top", "20"}.

@@ -36,19 +36,14 @@ inline bool asks_for_main_report(const settings& s) noexcept {
   return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
 }
 
-/// Whether one of the outputs, or of their options, shows single scopes.
-[[gnu::cold]] inline bool shows_timeline(const settings& s) noexcept {
-  if (s.report.timeline || s.report.slowest) return true;
-  for (const output_request& request : s.outputs) {
-    const output* const what = find_output(request.output);
-    if (what != nullptr && what->shows_timeline) return true;
-    for (const option_setting& given : request.options)
-      if ((given.name == "table" && given.value == "timeline") ||
-          (request.output == report_output.name && given.value != "off" &&
-           (given.name == "timeline" || given.name == "slowest")))
-        return true;
-  }
-  return false;
+/// Whether one of the outputs shows single scopes.
+[[gnu::cold]] inline bool shows_timeline(const settings& s) {
+  return shows_timeline(s.report) ||
+         std::any_of(s.outputs.begin(), s.outputs.end(), [](const output_request& request) {
+           const request_reading asked(request.output, request.options);
+           return asked.what != nullptr && asked.what->shows_timeline != nullptr &&
+                  asked.what->shows_timeline(asked.values);
+         });
 }
 
 /// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where

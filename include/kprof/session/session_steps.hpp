@@ -105,7 +105,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
   bool is_left_out_ = false;      // the cycle that runs
-  std::uint64_t left_out_ = 0;    // cycles, for want of memory
+  std::uint64_t left_out_ = 0;    // cycles that there was no memory for
   // The latest cycle has ended without memory for its profile: it is still in the recorder.
   bool is_only_recorded_ = false;
   bool has_cycle_ = false;

@@ -34,15 +34,24 @@ struct csv_column {
 };
 
 template <class Row, std::size_t N>
+void add_csv_names(const csv_column<Row> (&table)[N], csv_line& line) {
+  for (const csv_column<Row>& c : table) line.add(c.name);
+}
+template <class Row, std::size_t N>
+void add_csv_fields(const csv_column<Row> (&table)[N], const profile& run, const Row& row,
+                    csv_line& line) {
+  for (const csv_column<Row>& c : table) c.add(run, row, line);
+}
+template <class Row, std::size_t N>
 void put_csv_head(const csv_column<Row> (&table)[N], text_sink& out) {
   csv_line line;
-  for (const csv_column<Row>& c : table) line.add(c.name);
+  add_csv_names(table, line);
   line.put(out);
 }
 template <class Row, std::size_t N>
 void put_csv_row(const csv_column<Row> (&table)[N], const profile& run, const Row& row,
                  csv_line& line, text_sink& out) {
-  for (const csv_column<Row>& c : table) c.add(run, row, line);
+  add_csv_fields(table, run, row, line);
   line.put(out);
 }
 
@@ -122,11 +131,11 @@ inline constexpr csv_column<kernel_row> csv_kernel_columns[] = {
 [[gnu::cold]] inline void put_csv_kernels(const profile& run, const std::vector<kernel_row>& rows,
                                           const std::string& wrong, text_sink& out) {
   csv_line line;
-  for (const csv_column<kernel_row>& c : csv_kernel_columns) line.add(c.name);
+  add_csv_names(csv_kernel_columns, line);
   line.add("not known");
   line.put(out);
   for (const kernel_row& row : rows) {
-    for (const csv_column<kernel_row>& c : csv_kernel_columns) c.add(run, row, line);
+    add_csv_fields(csv_kernel_columns, run, row, line);
     line.add(wrong);
     line.put(out);
   }

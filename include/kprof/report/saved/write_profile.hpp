@@ -11,7 +11,7 @@
 #include <kprof/report/saved/members.hpp>
 #include <kprof/report/saved/step_members.hpp>
 #include <kprof/report/saved/timeline_members.hpp>
-#include <kprof/version.hpp>
+#include <kprof/write/version_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,9 +29,7 @@ namespace detail {
 
 /// "kprof 1.2.3"
 inline const std::string& producer_name() {
-  static const std::string name = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + "." +
-                                  std::to_string(KPROF_VERSION_MINOR) + "." +
-                                  std::to_string(KPROF_VERSION_PATCH);
+  static const std::string name = "kprof " + version_text();
   return name;
 }
 

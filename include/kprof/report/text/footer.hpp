@@ -12,7 +12,7 @@
 #include <kprof/report/text/facts.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/text_plan.hpp>
-#include <kprof/version.hpp>
+#include <kprof/write/version_text.hpp>
 
 #include <algorithm>
 #include <string>
@@ -143,10 +143,7 @@ namespace detail {
                       : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
-inline std::string kprof_version() {
-  return "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
-         std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
-}
+inline std::string kprof_version() { return "kprof " + version_text(); }
 
 /// Whether every scope and every record of the device is in the numbers, as exactly as it can be.
 inline bool is_complete(const profile& p) {

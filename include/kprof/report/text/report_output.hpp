@@ -207,7 +207,11 @@ KPROF_DETAIL_LOCAL inline status write_report(const profile& run, const option_v
 }
 
 inline constexpr output report_output{"report", "the report as a page of text", report_option_table,
-                                      &write_report};
+                                      &write_report, [](const option_values& values) {
+                                        report_options options;
+                                        values.store_into(options);
+                                        return shows_timeline(options);
+                                      }};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration report_registered{report_output};
 

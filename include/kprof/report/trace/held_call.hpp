@@ -33,7 +33,8 @@ struct held_call {
   bool launched() const noexcept { return !items.empty(); }
 };
 
-/// Whether a call may be the one that launched something: those are told twice.
+/// Whether a call may have launched work: the profile then has it as a call and as the launch of an
+/// item.
 inline bool may_launch(const host_call& call) noexcept {
   return call.kind == call_kind::launch || call.kind == call_kind::copy ||
          call.kind == call_kind::set;

@@ -5,8 +5,8 @@
 // Texts and numbers as all viewers of Chrome traces read them. Included by trace.hpp. Pure.
 //
 // Perfetto undoes escapes only in texts that have a quote, Catapult stops at control characters,
-// TensorBoard at what is not UTF-8: so there is no escape but those of quotes and backslashes. No
-// NaN, no infinity: Catapult refuses the file.
+// TensorBoard at what is not UTF-8. So only quotes and backslashes are escaped. Catapult refuses a
+// file with a NaN or an infinity.
 
 #include <kprof/build_options.hpp>
 #include <kprof/write/printable.hpp>

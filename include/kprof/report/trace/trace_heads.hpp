@@ -10,7 +10,7 @@
 #include <kprof/report/trace/json_text.hpp>
 #include <kprof/report/trace/places.hpp>
 #include <kprof/report/trace/time_order.hpp>
-#include <kprof/version.hpp>
+#include <kprof/write/version_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -67,9 +67,7 @@ class trace_heads {
     append_integer(out, places_.pid());
     out += ",\"tid\":0,\"ts\":0,\"args\":{\"sort_index\":0}}\n],\n\"kprof\":{";
     json_members all(out);
-    all.text("version", std::to_string(KPROF_VERSION_MAJOR) + '.' +
-                            std::to_string(KPROF_VERSION_MINOR) + '.' +
-                            std::to_string(KPROF_VERSION_PATCH));
+    all.text("version", version_text());
     all.integer("scopes", p_.timeline.size());
     all.integer("scopes recorded", p_.complete.recorded);
     all.integer("scopes dropped", p_.complete.dropped);
