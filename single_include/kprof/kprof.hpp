@@ -2158,7 +2158,56 @@ KPROF_DETAIL_END
 // library of kprof's own are needed, so hidden visibility, RTLD_LOCAL and mixed compilers make no
 // difference.
 
-#include <link.h>
+// <kprof/attach/loaded_object.hpp>
+#ifndef KPROF_ATTACH_LOADED_OBJECT_HPP
+#define KPROF_ATTACH_LOADED_OBJECT_HPP
+
+// What the loader says of an executable or a library in memory, and the walk over all of them, as
+// <link.h> and <elf.h> declare them: those two are a tenth of what guard.hpp costs a file.
+
+#include <cstddef>
+#include <cstdint>
+
+struct dl_phdr_info;
+extern "C" int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data);
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+static_assert(sizeof(void*) == 8, "kprof is for 64-bit systems");
+
+/// A program header: the system's Elf64_Phdr.
+struct program_header {
+  enum : std::uint32_t {
+    loaded = 1,
+    notes = 4,
+    sealed = 0x6474e552
+  };                                                    // PT_LOAD, PT_NOTE, PT_GNU_RELRO
+  enum : std::uint32_t { writable = 2, readable = 4 };  // PF_W, PF_R
+
+  std::uint32_t type = 0, rights = 0;
+  std::uint64_t offset = 0, address = 0, physical_address = 0;
+  std::uint64_t size_in_file = 0, size = 0, alignment = 0;
+};
+
+/// The first members of the system's dl_phdr_info.
+struct loaded_object {
+  std::uint64_t base = 0;
+  const char* path = nullptr;
+  const program_header* headers = nullptr;
+  std::uint16_t header_count = 0;
+};
+
+inline loaded_object read_loaded_object(const dl_phdr_info* info) noexcept {
+  loaded_object object;
+  __builtin_memcpy(static_cast<void*>(&object), info, sizeof object);
+  return object;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/loaded_object.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -2185,15 +2234,15 @@ struct address_range {
 /// damaged library, or one that a tool has rewritten, any number here may be wrong.
 class loaded_module {
  public:
-  explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}
+  explicit loaded_module(const loaded_object& object) noexcept : object_(object) {}
 
   /// The record that a note of the module names, in the module's own writable memory; or nullptr.
   module_record* record() const noexcept {
-    for (int i = 0; i < info_.dlpi_phnum; ++i) {
-      const auto& segment = info_.dlpi_phdr[i];
-      if (segment.p_type != PT_NOTE) continue;
-      const address_range notes = mapped_part(range_of(segment), PF_R);
-      const std::uintptr_t at = named_record(notes, segment.p_align == 8 ? 8 : 4);
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::notes) continue;
+      const address_range notes = mapped_part(range_of(segment), program_header::readable);
+      const std::uintptr_t at = named_record(notes, segment.alignment == 8 ? 8 : 4);
       if (at != 0 && is_record(at)) return reinterpret_cast<module_record*>(at);
     }
     return nullptr;
@@ -2201,17 +2250,17 @@ class loaded_module {
 
  private:
   /// Up to the end of the address space, where the size leads past it.
-  address_range range_of(const ElfW(Phdr) & segment) const noexcept {
-    const std::uintptr_t from = info_.dlpi_addr + segment.p_vaddr;
-    const std::uintptr_t to = from + segment.p_memsz;
+  address_range range_of(const program_header& segment) const noexcept {
+    const std::uintptr_t from = object_.base + segment.address;
+    const std::uintptr_t to = from + segment.size;
     return {from, to < from ? ~std::uintptr_t{0} : to};
   }
   /// What of the range the loader maps from its beginning on, with these rights at least; empty
   /// where it begins elsewhere.
-  address_range mapped_part(address_range wanted, ElfW(Word) rights) const noexcept {
-    for (int i = 0; i < info_.dlpi_phnum; ++i) {
-      const auto& segment = info_.dlpi_phdr[i];
-      if (segment.p_type != PT_LOAD || (segment.p_flags & rights) != rights) continue;
+  address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::loaded || (segment.rights & rights) != rights) continue;
       const address_range mapped = range_of(segment);
       if (mapped.from <= wanted.from && wanted.from < mapped.to)
         return {wanted.from, wanted.to < mapped.to ? wanted.to : mapped.to};
@@ -2220,9 +2269,9 @@ class loaded_module {
   }
   /// Whether the loader has made any of it read-only after it relocated the module.
   bool is_sealed(address_range wanted) const noexcept {
-    for (int i = 0; i < info_.dlpi_phnum; ++i) {
-      const auto& segment = info_.dlpi_phdr[i];
-      if (segment.p_type != PT_GNU_RELRO) continue;
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::sealed) continue;
       const address_range sealed = range_of(segment);
       if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
     }
@@ -2230,7 +2279,8 @@ class loaded_module {
   }
   bool is_record(std::uintptr_t at) const noexcept {
     const address_range whole{at, at + sizeof(module_record)};
-    const address_range mapped = mapped_part(whole, PF_R | PF_W);
+    const address_range mapped =
+        mapped_part(whole, program_header::readable | program_header::writable);
     return at % alignof(module_record) == 0 && mapped.to - mapped.from == sizeof(module_record) &&
            !is_sealed(whole);
   }
@@ -2260,7 +2310,7 @@ class loaded_module {
     return 0;
   }
 
-  const dl_phdr_info& info_;
+  const loaded_object object_;
 };
 
 /// Whether the record is laid out as those of this build.
@@ -2277,7 +2327,7 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
-    module_record* const m = loaded_module(*info).record();
+    module_record* const m = loaded_module(read_loaded_object(info)).record();
     if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
     return 0;
   };
@@ -2290,10 +2340,10 @@ template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
   static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
-    const module_record* const m = loaded_module(*info).record();
+    const module_record* const m = loaded_module(read_loaded_object(info)).record();
     const bool is_leaving = m != nullptr && m->version == 0;
     if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
-      (*static_cast<Visit*>(data))(info->dlpi_name);
+      (*static_cast<Visit*>(data))(read_loaded_object(info).path);
     return 0;
   };
   dl_iterate_phdr(each, &visit);
@@ -2344,7 +2394,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attach/environment_variable.hpp>
 
-#include <poll.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -2404,7 +2453,10 @@ struct stream_target {
   kprof_system_call(SYS_rt_sigpending, &pending, set_size);
   const std::uint64_t ours = raised_by_writes & ~pending;
   kprof_system_call(SYS_rt_sigprocmask, block, &ours, &before, set_size);
-  pollfd standard_error{2, POLLOUT, 0};
+  struct {  // the system's pollfd
+    int descriptor;
+    short wanted, seen;
+  } standard_error{2, 4, 0};  // POLLOUT
   const long second[2] = {1, 0}, at_once[2] = {0, 0};
   if (kprof_system_call(SYS_ppoll, &standard_error, 1L, second, nullptr, 0L) > 0)
     kprof_system_call(SYS_write, 2, line, size);

@@ -44,8 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   info.dlpi_name = "fuzzed.so";
   info.dlpi_phdr = headers;
   info.dlpi_phnum = most_headers;
-  const auto* const record =
-      reinterpret_cast<const std::uint8_t*>(kprof::detail::loaded_module(info).record());
+  const auto* const record = reinterpret_cast<const std::uint8_t*>(
+      kprof::detail::loaded_module(kprof::detail::read_loaded_object(&info)).record());
   if (record == nullptr) return 0;
   kprof_test::require(record >= image.get() &&
                           record + sizeof(kprof::detail::module_record) <= image.get() + image_size,

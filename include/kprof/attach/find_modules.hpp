@@ -7,9 +7,8 @@
 // difference.
 
 #include <kprof/attach/abi.hpp>
+#include <kprof/attach/loaded_object.hpp>
 #include <kprof/build_options.hpp>
-
-#include <link.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,15 +35,15 @@ struct address_range {
 /// damaged library, or one that a tool has rewritten, any number here may be wrong.
 class loaded_module {
  public:
-  explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}
+  explicit loaded_module(const loaded_object& object) noexcept : object_(object) {}
 
   /// The record that a note of the module names, in the module's own writable memory; or nullptr.
   module_record* record() const noexcept {
-    for (int i = 0; i < info_.dlpi_phnum; ++i) {
-      const auto& segment = info_.dlpi_phdr[i];
-      if (segment.p_type != PT_NOTE) continue;
-      const address_range notes = mapped_part(range_of(segment), PF_R);
-      const std::uintptr_t at = named_record(notes, segment.p_align == 8 ? 8 : 4);
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::notes) continue;
+      const address_range notes = mapped_part(range_of(segment), program_header::readable);
+      const std::uintptr_t at = named_record(notes, segment.alignment == 8 ? 8 : 4);
       if (at != 0 && is_record(at)) return reinterpret_cast<module_record*>(at);
     }
     return nullptr;
@@ -52,17 +51,17 @@ class loaded_module {
 
  private:
   /// Up to the end of the address space, where the size leads past it.
-  address_range range_of(const ElfW(Phdr) & segment) const noexcept {
-    const std::uintptr_t from = info_.dlpi_addr + segment.p_vaddr;
-    const std::uintptr_t to = from + segment.p_memsz;
+  address_range range_of(const program_header& segment) const noexcept {
+    const std::uintptr_t from = object_.base + segment.address;
+    const std::uintptr_t to = from + segment.size;
     return {from, to < from ? ~std::uintptr_t{0} : to};
   }
   /// What of the range the loader maps from its beginning on, with these rights at least; empty
   /// where it begins elsewhere.
-  address_range mapped_part(address_range wanted, ElfW(Word) rights) const noexcept {
-    for (int i = 0; i < info_.dlpi_phnum; ++i) {
-      const auto& segment = info_.dlpi_phdr[i];
-      if (segment.p_type != PT_LOAD || (segment.p_flags & rights) != rights) continue;
+  address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::loaded || (segment.rights & rights) != rights) continue;
       const address_range mapped = range_of(segment);
       if (mapped.from <= wanted.from && wanted.from < mapped.to)
         return {wanted.from, wanted.to < mapped.to ? wanted.to : mapped.to};
@@ -71,9 +70,9 @@ class loaded_module {
   }
   /// Whether the loader has made any of it read-only after it relocated the module.
   bool is_sealed(address_range wanted) const noexcept {
-    for (int i = 0; i < info_.dlpi_phnum; ++i) {
-      const auto& segment = info_.dlpi_phdr[i];
-      if (segment.p_type != PT_GNU_RELRO) continue;
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::sealed) continue;
       const address_range sealed = range_of(segment);
       if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
     }
@@ -81,7 +80,8 @@ class loaded_module {
   }
   bool is_record(std::uintptr_t at) const noexcept {
     const address_range whole{at, at + sizeof(module_record)};
-    const address_range mapped = mapped_part(whole, PF_R | PF_W);
+    const address_range mapped =
+        mapped_part(whole, program_header::readable | program_header::writable);
     return at % alignof(module_record) == 0 && mapped.to - mapped.from == sizeof(module_record) &&
            !is_sealed(whole);
   }
@@ -111,7 +111,7 @@ class loaded_module {
     return 0;
   }
 
-  const dl_phdr_info& info_;
+  const loaded_object object_;
 };
 
 /// Whether the record is laid out as those of this build.
@@ -128,7 +128,7 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
-    module_record* const m = loaded_module(*info).record();
+    module_record* const m = loaded_module(read_loaded_object(info)).record();
     if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
     return 0;
   };
@@ -141,10 +141,10 @@ template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
   static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
-    const module_record* const m = loaded_module(*info).record();
+    const module_record* const m = loaded_module(read_loaded_object(info)).record();
     const bool is_leaving = m != nullptr && m->version == 0;
     if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
-      (*static_cast<Visit*>(data))(info->dlpi_name);
+      (*static_cast<Visit*>(data))(read_loaded_object(info).path);
     return 0;
   };
   dl_iterate_phdr(each, &visit);

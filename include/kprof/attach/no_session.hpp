@@ -11,7 +11,6 @@
 #include <kprof/attach/find_modules.hpp>
 #include <kprof/build_options.hpp>
 
-#include <poll.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -71,7 +70,10 @@ struct stream_target {
   kprof_system_call(SYS_rt_sigpending, &pending, set_size);
   const std::uint64_t ours = raised_by_writes & ~pending;
   kprof_system_call(SYS_rt_sigprocmask, block, &ours, &before, set_size);
-  pollfd standard_error{2, POLLOUT, 0};
+  struct {  // the system's pollfd
+    int descriptor;
+    short wanted, seen;
+  } standard_error{2, 4, 0};  // POLLOUT
   const long second[2] = {1, 0}, at_once[2] = {0, 0};
   if (kprof_system_call(SYS_ppoll, &standard_error, 1L, second, nullptr, 0L) > 0)
     kprof_system_call(SYS_write, 2, line, size);
