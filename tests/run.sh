@@ -14,7 +14,8 @@
 #                                       PyPI, and a table of what held; abuse-asan and abuse-tsan:
 #                                       the same under address and undefined, and under thread
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
-#                                       libFuzzer under address and undefined; half an hour
+#                                       libFuzzer under address and undefined; an hour
+#   tests/run.sh headers                nor is this: each header alone, by g++; ten minutes
 #   tests/run.sh arm64                  nor is this: programs for arm64 on simulated processors
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
@@ -93,6 +94,8 @@ build_configuration() {
              [ "$name" = abuse-asan ] || preset=tsan-gcc
              options+=(-DKPROF_TEST_ABUSE_SANITIZED=ON -DKPROF_NVCC= -DKPROF_TEST_NVCC=)
              options+=(-DKPROF_BUILD_EXAMPLES=OFF -DKPROF_BUILD_TOOLS=OFF) ;;
+    headers) preset=ci-gcc options+=(-DKPROF_TEST_EACH_HEADER=ON)
+             targets=(--target help) ;;   # nothing is to be built
     fuzz) preset=asan-clang options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
           options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_TEST_FUZZ=1000000)
           options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -fsanitize=fuzzer-no-link")
@@ -116,6 +119,7 @@ test_configuration() {
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
     abuse*) options+=(-R '^abuse\.' --verbose --output-junit abuse.xml) ;;
     clients) options+=(-R '^clients\.' --verbose -j 1) ;;
+    headers) options+=(-R '^structure\.alone\.') ;;
     fuzz) options+=(-R '^fuzz\.') ;;
     arm64) options+=(-R '^arm64\.') ;;
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the

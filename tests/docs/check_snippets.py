@@ -151,7 +151,7 @@ class Compiler:
             out = self.folder / f"preamble{len(self.precompiled)}.hpp"
             shutil.copy(self.preamble, out)
             compiled = out.with_suffix(".hpp.pch" if self.is_clang else ".hpp.gch")
-            elsewhere = [] if more == OFF else [ELSEWHERE]
+            elsewhere = [ELSEWHERE]
             subprocess.run(
                 [
                     self.command,
@@ -180,7 +180,7 @@ class Compiler:
         if (
             alone
             and not more
-            and "<kprof/kprof.hpp>" in text
+            and "<kprof/" in text
             and self.check(text, True, (ELSEWHERE,))[0]
         ):
             return True, ""
