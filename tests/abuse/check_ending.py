@@ -128,6 +128,28 @@ def ended_by_signal(program):
     check("a full disk: says so", "kprof: report: " in err, err)
 
 
+def one_end_in_two_signals(program):
+    """What comes as two signals and is meant as one: the report comes whole."""
+    for pause in (0, 20e-6, 1e-3, 20e-3):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            run = start(program, "waits")
+            os.kill(run.pid, number)
+            time.sleep(pause)
+            os.kill(run.pid, number)
+            status, out, err = finish(run)
+            check(f"{number.name} twice, {pause} s apart: status {status}", status == -number)
+            check(f"{number.name} twice, {pause} s apart: report", is_whole(out), out + err)
+    # It sends the signal to the program and then to the group of both.
+    for i in range(20):
+        env = {**os.environ, "KPROF": "report(details)"}
+        run = subprocess.run(["timeout", f"{0.2 + i / 1000}", program, "busy"], env=env,
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=LIMIT)
+        out = run.stdout.replace("ready\n", "", 1)
+        check(f"timeout, {i}: status {run.returncode}", run.returncode == 124)
+        check(f"timeout, {i}: report", is_whole(out), out + run.stderr)
+
+
 def wait_until_open(run, path):
     """Until the program has opened the file, which it does to write its outputs."""
     end = time.monotonic() + LIMIT
@@ -156,6 +178,7 @@ def second_signal(program, fifo):
             pass
         os.kill(run.pid, signal.SIGTERM)
         wait_until_open(run, fifo)
+        time.sleep(0.3)
         os.kill(run.pid, signal.SIGINT)
         status, out, err = finish(run)
         # The first signal would end it when the pipe is given up.
@@ -217,6 +240,7 @@ def main():
     ended_by_signal(options.program)
     programs_own_signals(options.program)
     other_ends(options.program)
+    one_end_in_two_signals(options.program)
     second_signal(options.program, f"/tmp/kprof_ending_{os.getpid()}")
     random_moments(options.program, options.signals, options.seed)
     print(f"check_ending: {options.signals} random moments, {len(failures)} failures")

@@ -38,6 +38,16 @@ def promises_of(page):
     return found
 
 
+def tested_elsewhere(page, results):
+    """How many promises have further tests, which have not run, and how many have only such."""
+    further = only = 0
+    for _, _, patterns in promises_of(page):
+        ran = [bool(fnmatch.filter(results, p)) for p in patterns]
+        further += any(ran) and not all(ran)
+        only += not any(ran)
+    return further, only
+
+
 def rows_of(page, results):
     """[(section, promise, verdict, tests)], also for tests that show no promise of the page."""
     rows, shown = [], set()
@@ -90,6 +100,8 @@ def self_test():
         ]
         if rows != expected:
             failures.append(f"{name} {status}: {rows}")
+        if tested_elsewhere(page, results_of(junit.format(name, status))) != (1, 1):
+            failures.append(f"{name} {status}: {tested_elsewhere(page, {})}")
         if f"{1 + (verdict == 'yes')} of 4 held" not in table_of(rows):
             failures.append(f"{name} {status}: {table_of(rows)}")
     return failures
@@ -105,6 +117,8 @@ def main():
     page, junit = (pathlib.Path(path).read_text() for path in sys.argv[1:])
     rows = rows_of(page, results_of(junit))
     print(table_of(rows))
+    further, only = tested_elsewhere(page, results_of(junit))
+    print(f"further tests of {further} of them, and those of {only} other promises: tests/run.sh")
     sys.exit(1 if any(verdict == "NO" for _, _, verdict, _ in rows) else 0)
 
 

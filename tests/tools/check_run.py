@@ -118,6 +118,7 @@ def check_second_signal(module, folder):
         r.stdout.readline()
         r.send_signal(signal.SIGTERM)
         wait_until_open(r, fifo)
+        time.sleep(0.3)
         r.send_signal(signal.SIGHUP)
         r.wait(60)
         # The first signal would end it when the pipe is given up.

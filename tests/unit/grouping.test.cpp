@@ -105,6 +105,13 @@ TEST_CASE("grouping.what_is_no_key_is_told") {
   CHECK(complaint(std::string(100'000, 'x')).size() < 1000);
 }
 
+TEST_CASE("grouping.a_list_has_so_many_keys") {
+  std::string text = "M0";
+  for (int i = 1; i < 32; ++i) text += "+M" + std::to_string(i);
+  CHECK(grouping::parse(text).value.keys().size() == 32);
+  CHECK(contains(complaint(text + "+op"), "33 keys, and 32 are the most"));
+}
+
 TEST_CASE("grouping.a_field_that_no_operator_has_is_told") {
   profile_builder b;
   const auto main = b.thread("main", 1);

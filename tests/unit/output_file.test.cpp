@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 using kprof::write_output;
@@ -51,6 +52,31 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   instead_of_rename();
   errno = EBUSY;
   return -1;
+}
+
+/// An access control list: the owner reads and writes, a user reads, the group does nothing.
+std::string access_list(std::uint32_t user) {
+  struct entry {
+    std::uint16_t tag, rights;
+    std::uint32_t id;
+  };
+  constexpr std::uint32_t nobody_named = 0xFFFFFFFFU, version = 2;
+  const entry entries[] = {{0x01, 6, nobody_named},
+                           {0x02, 4, user},
+                           {0x04, 0, nobody_named},
+                           {0x10, 4, nobody_named},
+                           {0x20, 0, nobody_named}};
+  std::string list(reinterpret_cast<const char*>(&version), sizeof version);
+  return list.append(reinterpret_cast<const char*>(entries), sizeof entries);
+}
+bool set_list(const std::string& path, const char* name, const std::string& list) {
+  return setxattr(path.c_str(), name, list.data(), list.size(), 0) == 0;
+}
+/// Empty where it has none.
+std::string list_of(const std::string& path) {
+  char list[256];
+  const ssize_t size = getxattr(path.c_str(), "system.posix_acl_access", list, sizeof list);
+  return size > 0 ? std::string(list, static_cast<std::size_t>(size)) : std::string{};
 }
 
 TEST_CASE("output_file.a_file_has_its_name_when_it_is_whole") {
@@ -269,4 +295,27 @@ TEST_CASE("output_file.paths_of_descriptors_are_written_at_their_place") {
   });
   CHECK(o.message.empty());
   CHECK(o.printed == "before report");
+}
+
+TEST_CASE("output_file.a_file_keeps_its_access_control_list") {
+  const temporary_folder folder;
+  const std::string listed = folder.path("listed"), plain = folder.path("plain");
+  REQUIRE(write_output(listed, "old").ok());
+  REQUIRE(write_output(plain, "old").ok());
+  REQUIRE(chmod(plain.c_str(), 0640) == 0);
+  if (!set_list(listed, "system.posix_acl_access", access_list(1234))) {
+    WARN("the file system has no access control lists");
+    return;
+  }
+  const std::string before = list_of(listed);
+  const mode_t mode = facts_of(listed).st_mode;
+  // A new file would take this one over, and let another user read.
+  REQUIRE(set_list(folder.path(""), "system.posix_acl_default", access_list(5678)));
+  REQUIRE(write_output(listed, "new").ok());
+  REQUIRE(write_output(plain, "new").ok());
+  CHECK(list_of(listed) == before);
+  CHECK(facts_of(listed).st_mode == mode);
+  CHECK(list_of(plain).empty());
+  CHECK((facts_of(plain).st_mode & 07777U) == 0640U);
+  CHECK(read_path(plain) == "new");
 }

@@ -135,9 +135,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
+    // First: what CUPTI's library does while it is loaded is in vain where no driver works.
+    if (status s = cupti::initialize_driver(); !s) return s;
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
-    if (status s = cupti::initialize_driver(); !s) return s;
     std::uint32_t version = 0;
     if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
     version_ = version;

@@ -128,6 +128,9 @@ void each_word(std::string_view text, Each each) {
   return all;
 }
 
+/// Of a list in text, which may be anybody's: a row is told from others by each of its keys.
+inline constexpr std::size_t most_keys = 32;
+
 /// What is wrong with a key as it is written; empty: nothing.
 [[gnu::cold]] inline std::string wrong_key(std::string_view word) {
   const std::string help = "; choose from " + group_words() +
@@ -257,6 +260,12 @@ struct parsed_grouping {
 inline parsed_grouping grouping::parse(std::string_view text) {
   parsed_grouping out;
   grouping by = nothing();
+  const auto joints = static_cast<std::size_t>(std::count(text.begin(), text.end(), '+'));
+  if (joints >= detail::most_keys) {
+    out.error.message = "by=" + detail::printable(text, 60) + ": " + std::to_string(joints + 1) +
+                        " keys, and " + std::to_string(detail::most_keys) + " are the most";
+    return out;
+  }
   detail::each_word(text, [&](std::string_view word) {
     std::string wrong = out.error ? detail::wrong_key(word) : std::string{};
     if (!wrong.empty()) out.error.message = "by=" + detail::printable(text, 60) + ": " + wrong;

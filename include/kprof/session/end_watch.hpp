@@ -10,6 +10,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/own_thread.hpp>
+#include <kprof/machine/rounds.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/record/this_thread.hpp>
 #include <kprof/session/ending_signals.hpp>
@@ -23,6 +24,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 
@@ -32,6 +34,8 @@ namespace detail {
 /// What end_watch's thread is woken for. Written by the one that sets is_asked, read by the thread.
 struct end_request {
   std::atomic<bool> is_asked{false};
+  // Of a signal, by CLOCK_MONOTONIC; 0: it is just being asked; 1: no signal asks.
+  std::atomic<std::int64_t> asked_ns{0};
   int signal = 0;            // by which the process ends; 0: by none
   bool caller_ends = false;  // the caller waits for the outputs and ends the process itself
 };
@@ -98,16 +102,26 @@ class KPROF_DETAIL_LOCAL end_watch {
  private:
   /// How long writing may take: a device or a pipe may never answer.
   static constexpr int longest_seconds = 30;
+  /// Signals within this time are one: timeout sends its own to the program and then to the group
+  /// that the program is in, and a launcher passes on what the terminal has sent to both.
+  static constexpr std::int64_t one_signal_ns = 250'000'000;
 
   static bool is_watching() noexcept { return process == getpid(); }
 
   /// Wakes the thread. False where it has been woken already. May be called in a signal handler.
   static bool ask(int signal, bool caller_ends) noexcept {
     if (asked.is_asked.exchange(true)) return false;
+    asked.asked_ns = caller_ends ? 1 : read_clock_ns(CLOCK_MONOTONIC);
     asked.signal = signal;
     asked.caller_ends = caller_ends;
     sem_post(&wake);
     return true;
+  }
+
+  /// Whether a signal that comes now is the one that has woken the thread.
+  static bool is_same_signal() noexcept {
+    const std::int64_t first = asked.asked_ns;
+    return first == 0 || read_clock_ns(CLOCK_MONOTONIC) - first < one_signal_ns;
   }
 
   /// Takes the signal, unless the program handles or ignores it: then its action is put back. To
@@ -142,7 +156,9 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (!owners[at].compare_exchange_strong(known, signal_owner::not_known_and_it_came)) {
       if (known == signal_owner::program) send_again(signal);
       // A second signal ends the program at once: its sender does not want to wait.
-      if (known == signal_owner::kprof && !(is_watching() && ask(signal, false))) end_by(signal);
+      if (known == signal_owner::kprof &&
+          !(is_watching() && (ask(signal, false) || is_same_signal())))
+        end_by(signal);
     }
     errno = error;
   }
@@ -177,6 +193,7 @@ class KPROF_DETAIL_LOCAL end_watch {
       const bool caller_ends = asked.caller_ends;
       if (!caller_ends) limit_time(signal);
       write_outputs(signal, caller_ends ? nullptr : &end_by);
+      asked.asked_ns = 0;
       asked.is_asked = false;
       if (caller_ends) sem_post(&written);
     }
