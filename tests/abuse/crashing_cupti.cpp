@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A libcupti that crashes in its first call where no driver works, as that of CUDA 13.2 does. With
-// a driver every call fails.
+// A libcupti that crashes in its first call where no driver works, as that of CUDA 13.2 does, and
+// while it is loaded. With a driver every call fails.
 #include <dlfcn.h>
 
 #include <csignal>
@@ -18,6 +18,7 @@ int called() {
   if (initialize == nullptr || initialize(0) != 1) std::raise(SIGSEGV);
   return 999;
 }
+[[gnu::constructor]] void loaded() { called(); }
 }  // namespace
 
 extern "C" {
