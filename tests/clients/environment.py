@@ -16,6 +16,7 @@ ENVIRONMENTS = {
     "tensorboard": ["torch-tb-profiler==0.4.3", "tensorboard"],
     "hta": ["HolisticTraceAnalysis==0.5.0", "pandas<3", "numpy<2"],
     "stacks": ["gprof2dot==2025.4.14"],
+    "gbench": ["numpy<2", "scipy"],
 }
 PROGRAMS = {
     "chromium": "chromium",
@@ -23,6 +24,7 @@ PROGRAMS = {
     "dot": "graphviz",
     "callgrind_annotate": "valgrind",
     "go": "golang-go",
+    "/usr/share/benchmark/compare.py": "libbenchmark-tools",
 }
 
 

@@ -6,7 +6,7 @@ record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF
 RESNET50 and TRAINING are the examples resnet50_onednn and 18_gpu_training, SCRIPTED the folder of
 the scripted CUDA, KPROF the program kprof. A run NAME gives NAME.saved.json and traces when it
 ends: NAME.json, NAME.json.gz and NAME.pt.trace.json. What `kprof show` makes of the saved profile
-is NAME.folded, NAME.device.folded, NAME.callgrind and NAME.pb.gz.
+is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz and NAME.gbench.json.
 """
 
 import os
@@ -15,9 +15,9 @@ import subprocess
 import sys
 
 
-STACKS = (
+FILES = (
     "folded(path={0}.folded),folded(path={0}.device.folded,value=device),"
-    "callgrind(path={0}.callgrind),pprof(path={0}.pb.gz)"
+    "callgrind(path={0}.callgrind),pprof(path={0}.pb.gz),gbench(path={0}.gbench.json)"
 )
 
 
@@ -31,7 +31,7 @@ def run(folder, kprof, name, command, environment):
         stdout=subprocess.DEVNULL,
         env={**os.environ, **environment, "KPROF": ",".join(outputs)},
     )
-    show = [kprof, "show", f"{name}.saved.json", "--output", STACKS.format(name)]
+    show = [kprof, "show", f"{name}.saved.json", "--output", FILES.format(name)]
     subprocess.run(show, cwd=folder, check=True)
     print(name, *(f"{p.name}: {p.stat().st_size}" for p in sorted(folder.glob(name + ".*"))))
 

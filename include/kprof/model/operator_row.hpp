@@ -116,6 +116,8 @@ struct operator_row {
   double device_ns = 0;        ///< of both, the run times; concurrent runs count each
   double device_total_ns = 0;  ///< that with nested operators
   double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
+  /// Of a call that has work on the device, device_total_ns; not known while records are missing.
+  figure device_mean_ns{0, absence::no_launch};
   /// Mean time from the launch of the row's own work to its start on the device.
   figure gap_ns{0, absence::no_launch};
 

@@ -2,7 +2,8 @@
 #ifndef KPROF_REPORT_TRACE_JSON_TEXT_HPP
 #define KPROF_REPORT_TRACE_JSON_TEXT_HPP
 
-// Texts and numbers as all viewers of Chrome traces read them. Included by trace.hpp. Pure.
+// Texts and numbers as all viewers of Chrome traces read them, which other readers of JSON do too.
+// Included by the outputs trace, gbench and hatchet. Pure.
 //
 // Perfetto undoes escapes only in texts that have a quote, Catapult stops at control characters,
 // TensorBoard at what is not UTF-8. So only quotes and backslashes are escaped. Catapult refuses a
@@ -111,6 +112,13 @@ class json_members {
     if (!std::isfinite(value)) return;
     key(name);
     append_rounded(out_, value);
+  }
+  /// The shortest that reads back as the same number; nothing where it is not finite.
+  void number(std::string_view name, double value) {
+    if (!std::isfinite(value)) return;
+    key(name);
+    char text[32];
+    out_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
   }
   /// [1,2,3]
   void three(std::string_view name, const std::uint32_t (&of)[3]) {
