@@ -63,10 +63,16 @@ endif()
 if(KPROF_BUILD_TOOLS)
   find_package(CLI11 2.1 QUIET)
   if(CLI11_FOUND)
-    add_executable(kprof_tool ${PROJECT_SOURCE_DIR}/tools/kprof.cpp
-                   ${PROJECT_SOURCE_DIR}/tools/ceilings.cpp
-                   ${PROJECT_SOURCE_DIR}/tools/launch.cpp
-                   ${PROJECT_SOURCE_DIR}/tools/show.cpp)
+    set(schema ${PROJECT_SOURCE_DIR}/docs/query.schema.json)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schema})
+    file(READ ${schema} query_schema)
+    configure_file(${PROJECT_SOURCE_DIR}/tools/query_schema.hpp.in
+                   ${PROJECT_BINARY_DIR}/tool/query_schema.hpp @ONLY)
+    set(tool_sources kprof ceilings launch query query_lists query_tables query_trust saved_file
+                     show)
+    list(TRANSFORM tool_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tools/\\1.cpp")
+    add_executable(kprof_tool ${tool_sources})
+    target_include_directories(kprof_tool PRIVATE ${PROJECT_BINARY_DIR}/tool)
     add_executable(kprof::tool ALIAS kprof_tool)
     set_target_properties(kprof_tool PROPERTIES EXPORT_NAME tool OUTPUT_NAME kprof)
     # Where libkprof.so lies beside the program: as installed, and in the build.

@@ -40,7 +40,7 @@ install_packages() {
   fi
   local missing=() package
   local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev
-                libdnnl-dev valgrind python3 binutils)
+                libdnnl-dev valgrind python3 python3-jsonschema jq binutils)
   case " ${configurations[*]} " in *" arm64 "*) wanted+=(g++-aarch64-linux-gnu qemu-user) ;; esac
   case " ${configurations[*]} " in *" torch "* | *" clients "*) wanted+=(python3-venv) ;; esac
   case " ${configurations[*]} " in *" clients "*)

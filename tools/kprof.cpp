@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The program kprof. `kprof run` starts a program with the session preloaded, so that a program
 // that only has guards (guard.hpp, nothing linked) gets its report. `kprof show` writes a saved
-// profile in any output. `kprof ceilings` prints what this machine reaches.
+// profile in any output, `kprof query` answers questions about one as JSON. `kprof ceilings` prints
+// what this machine reaches.
 
 #include "ceilings.hpp"
 #include "launch.hpp"
+#include "query.hpp"
 #include "show.hpp"
 
 #include <kprof/ceilings.hpp>
@@ -148,12 +150,34 @@ int command_line(int argc, char** argv) {
       "  kprof show run.json\n"
       "  kprof show run.json --output 'trace(path=run.trace.json),csv(path=run.csv)'");
 
+  kprof_tool::query_words asked;
+  std::string budget;
+  CLI::App* const queries =
+      app.add_subcommand("query", "Answer a question about a saved profile as JSON");
+  queries->add_option("words", asked.words,
+                      "a saved profile, and a question: rows, row KEY, kernels, steps, advice or "
+                      "schema");
+  const CLI::Option* const budgets =
+      queries->add_option("--budget", budget, "characters that the answer may have at most")
+          ->expected(0, 1)
+          ->type_name("CHARACTERS");
+  // What is wrong with them is told as JSON too.
+  queries->allow_extras();
+  queries->footer(
+      "  kprof query run.json rows --budget 20000\n"
+      "  kprof query run.json advice | jq -r '.rows[].sentence'");
+
   // What follows "--" is the program's: no option in it is kprof's.
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
   CLI11_PARSE(app, own, argv);
   if (shows->parsed()) return kprof_tool::show(profile, outputs);
+  if (queries->parsed()) {
+    if (budgets->count() > 0) asked.budget = budget;
+    asked.unknown = queries->remaining();
+    return kprof_tool::query(asked);
+  }
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "show.hpp"
 
+#include "saved_file.hpp"
+
 #include <kprof/kprof.hpp>
 #include <kprof/write/printable.hpp>
-
-#if __has_include(<boost/json/src.hpp>)
-#include <boost/json/src.hpp>
-
-#include <kprof/report/load.hpp>
-#define KPROF_DETAIL_TOOL_LOADS 1
-#else
-#define KPROF_DETAIL_TOOL_LOADS 0
-#endif
 
 #include <cstdio>
 #include <string>
@@ -47,19 +40,14 @@ int show(const std::string& file, const std::vector<std::string>& outputs) {
   const std::vector<kprof::output_request> requests = requests_of(outputs, errors);
   for (const std::string& error : errors) complain(2, error);
   if (!errors.empty()) return 2;
-#if KPROF_DETAIL_TOOL_LOADS
-  const kprof::loaded_profile loaded = kprof::load(file);
-  if (!loaded) return complain(1, loaded.result.message);
+  kprof::profile run;
+  if (const kprof::status loaded = load_saved(file, run); !loaded)
+    return complain(1, loaded.message);
   int code = 0;
   for (const kprof::output_request& request : requests)
-    if (const kprof::status s = kprof::write(loaded.run, request.output, request.options); !s)
+    if (const kprof::status s = kprof::write(run, request.output, request.options); !s)
       code = complain(1, request.output + ": " + s.message);
   return code;
-#else
-  return complain(1, '"' + file +
-                         "\" cannot be read: this kprof was built without Boost.JSON; build it "
-                         "where the headers of Boost 1.75 or later are whole");
-#endif
 }
 
 }  // namespace kprof_tool
