@@ -17,6 +17,7 @@ ENVIRONMENTS = {
     "hta": ["HolisticTraceAnalysis==0.5.0", "pandas<3", "numpy<2"],
     "stacks": ["gprof2dot==2025.4.14"],
     "gbench": ["numpy<2", "scipy"],
+    "pandas": ["pandas", "jsonschema"],
 }
 PROGRAMS = {
     "chromium": "chromium",
