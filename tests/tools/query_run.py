@@ -29,12 +29,14 @@ def parse(text):
 
 
 class Kprof:
-    """The program, and what it answered that is no answer of `kprof query`."""
+    """The program, the schema of its answers, and what was wrong so far."""
 
-    def __init__(self, path, schema):
+    def __init__(self, path, schema=None):
         self.path = path
         self.failures = []
         self.validator = None
+        if schema is None:
+            return
         try:
             import jsonschema
         except ImportError:
