@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes a header of the page's sources in web/: embed_page.py write | check | into PAGE... | --self-test
+
+    write      writes include/kprof/report/html/source.hpp
+    check      fails where that header is not what the sources give
+    into PAGE  puts the sources' style and script into pages that were already written, so that a
+               change can be looked at without a compiler
+
+The scripts share one scope, in the order of SCRIPTS. Indentation and lines that hold a comment
+alone are left out of the header.
+"""
+
+import difflib
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+HEADER = "include/kprof/report/html/source.hpp"
+STYLES = ("page.css", "sections.css")
+SCRIPTS = """
+    core.js overview.js columns.js operators.js detail.js roofline.js tree.js timeline_model.js
+    timeline.js timeline_input.js steps.js rest.js main.js
+""".split()
+LONGEST = 60_000  # of a string literal: compilers need not take more than 65,536
+TOP = """// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_HTML_SOURCE_HPP
+#define KPROF_REPORT_HTML_SOURCE_HPP
+
+// The frame, style and script of the page that the output "html" writes. Made from the files in
+// web/ by cmake/embed_page.py: change those, not this file. Included by page.hpp.
+
+#include <kprof/build_options.hpp>
+
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+"""
+END = """
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
+"""
+
+
+def fail(message):
+    sys.exit(f"embed_page: {message}")
+
+
+def shortened(text):
+    """Without indentation, empty lines and lines that are a comment."""
+    lines, inside = [], False
+    for line in text.split("\n"):
+        line = line.strip()
+        inside = inside or line.startswith("/*")
+        if not inside and line and not line.startswith("//"):
+            lines.append(line)
+        if inside and line.endswith("*/"):
+            inside = False
+    return "\n".join(lines) + "\n"
+
+
+def sources(folder):
+    """The frame, the style and the script, the last two piece by piece."""
+
+    def read(name):
+        path = folder / name
+        if not path.is_file():
+            fail(f"{path} does not exist")
+        return path.read_text()
+
+    listed = {*STYLES, *SCRIPTS, "page.html"}
+    for path in folder.iterdir():
+        if path.suffix in (".js", ".css", ".html") and path.name not in listed:
+            fail(f"{path} is in no list of embed_page.py")
+    scripts = ['"use strict";\n(() => {\n', *(shortened(read(n)) for n in SCRIPTS), "})();\n"]
+    return read("page.html"), [shortened(read(n)) for n in STYLES], scripts
+
+
+def literal(text, name):
+    if ')page"' in text or "</script" in text.lower() and name != "page_frame":
+        fail(f"{name} holds what ends a literal or an element")
+    if len(text.encode()) > LONGEST:
+        fail(f"{name} has a piece of {len(text.encode())} bytes, the limit is {LONGEST}")
+    return f'R"page({text})page"'
+
+
+def header(folder):
+    frame, styles, scripts = sources(folder)
+    out = TOP + f"inline constexpr std::string_view page_frame = {literal(frame, 'page_frame')};\n"
+    for name, pieces in (("page_style", styles), ("page_script", scripts)):
+        out += f"\ninline constexpr std::string_view {name}[] = {{\n"
+        out += "".join(literal(piece, name) + ",\n" for piece in pieces) + "};\n"
+    return out + END
+
+
+def into(page, folder):
+    """The page with the sources' style and script."""
+    _, styles, scripts = sources(folder)
+    text = page.read_text()
+    for tag, pieces in (("style", styles), ("script", scripts)):
+        begin = text.rindex(f"<{tag}>") + len(tag) + 2
+        text = text[:begin] + "\n" + "".join(pieces) + text[text.index(f"</{tag}>", begin) :]
+    page.write_text(text)
+
+
+def self_test():
+    cases = (
+        ("  a();\n\n  // why\n  b();", "a();\nb();\n"),
+        ("/** What\n *  it does. */\nf();", "f();\n"),
+        ("/** One line. */\nconst a = 1;  // kept", "const a = 1;  // kept\n"),
+        ("a { color: red; }\n/* two */\nb {}", "a { color: red; }\nb {}\n"),
+    )
+    for text, expected in cases:
+        if shortened(text) != expected:
+            fail(f"{text!r} gives {shortened(text)!r}")
+    if not re.fullmatch(r'R"page\(a\)page"', literal("a", "x")):
+        fail("a literal has another form")
+    for wrong in ('a)page"', "a</SCRIPT", "a" * (LONGEST + 1)):
+        try:
+            literal(wrong, "page_script")
+        except SystemExit:
+            continue
+        fail(f"{wrong[:20]!r} is taken")
+    print("embed_page: in order")
+
+
+def main():
+    what, *rest = sys.argv[1:] or [""]
+    if what == "--self-test":
+        self_test()
+    elif what == "write":
+        (ROOT / HEADER).write_text(header(ROOT / "web"))
+    elif what == "into":
+        for page in rest:
+            into(pathlib.Path(page), ROOT / "web")
+    elif what == "check":
+        found, wanted = (ROOT / HEADER).read_text(), header(ROOT / "web")
+        if found != wanted:
+            lines = difflib.unified_diff(found.split("\n"), wanted.split("\n"), "there", "web/", n=1)
+            print("\n".join(list(lines)[:40]))
+            fail(f"{HEADER} is not what web/ gives; write it by cmake/embed_page.py write")
+        print(f"{HEADER} is up to date")
+    else:
+        sys.exit(__doc__)
+
+
+main()

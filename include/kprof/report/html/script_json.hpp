@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_HTML_SCRIPT_JSON_HPP
+#define KPROF_REPORT_HTML_SCRIPT_JSON_HPP
+
+// Writes JSON that may lie in a script element of a page: no "<" stands in it, so that no text of a
+// program ends the element. Included by the parts of report/html.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/trace/json_text.hpp>
+#include <kprof/write/printable.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class script_json {
+ public:
+  /// `digits`: significant ones of numbers that are not whole.
+  explicit script_json(text_sink& out, int digits = 6) noexcept : out_(out), digits_(digits) {}
+
+  script_json& key(std::string_view name) {
+    separate();
+    out_.put("\"");
+    out_.put(name);
+    out_.put("\":");
+    is_first_ = true;
+    return *this;
+  }
+  void open(std::string_view bracket) {
+    separate();
+    out_.put(bracket);
+    is_first_ = true;
+  }
+  void close(std::string_view bracket) {
+    out_.put(bracket);
+    is_first_ = false;
+  }
+  void none() { put("null"); }
+  void flag(bool value) { put(value ? "true" : "false"); }
+  void text(std::string_view value) {
+    text_.assign("\"");
+    append_json_text(text_, value);
+    for (std::size_t at = 0; (at = text_.find('<', at)) != std::string::npos; at += 6)
+      text_.replace(at, 1, "\\u003c");
+    put(text_ += '"');
+  }
+  template <std::integral T>
+  void integer(T value) {
+    char digits[24];
+    put(std::string_view(digits, std::to_chars(digits, digits + sizeof digits, value).ptr));
+  }
+  /// null where it is no number.
+  void number(double value) {
+    if (!std::isfinite(value)) return none();
+    if (std::fabs(value) < 1e15 && value == std::floor(value) && digits_ > 4)
+      return integer(static_cast<std::int64_t>(value));
+    char digits[48];
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, digits_);
+    put(std::string_view(digits, end.ptr));
+  }
+  void number(const figure& value, double scale = 1) {
+    if (value.known()) number(value.value * scale);
+    else none();
+  }
+
+  void member(std::string_view name, std::string_view value) { key(name).text(value); }
+  void member(std::string_view name, const char* value) { key(name).text(value); }
+  void member(std::string_view name, bool value) { key(name).flag(value); }
+  void member(std::string_view name, double value) { key(name).number(value); }
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  void member(std::string_view name, T value) { key(name).integer(value); }
+
+  /// A column of a table: put_one(row) puts the value of each.
+  template <class Rows, class Put>
+  void column(std::string_view name, const Rows& rows, Put put_one) {
+    key(name).open("[");
+    for (const auto& row : rows) put_one(row);
+    close("]");
+  }
+  /// Texts, each different one once: {"all": [TEXT, ...], "of": [which, ...]}.
+  template <class Rows, class Text>
+  void texts(std::string_view name, const Rows& rows, Text text_of) {
+    std::vector<std::string> all;
+    std::vector<std::uint32_t> of;
+    numbering numbers{64};
+    for (const auto& row : rows) {
+      std::string value(text_of(row));
+      const std::uint32_t number = numbers.of(std::hash<std::string>{}(value),
+                                              [&](std::uint32_t i) { return all[i] == value; });
+      if (number == all.size()) all.push_back(std::move(value));
+      of.push_back(number);
+    }
+    key(name).open("{");
+    column("all", all, [this](const std::string& value) { text(value); });
+    column("of", of, [this](std::uint32_t number) { integer(number); });
+    close("}");
+  }
+
+ private:
+  void separate() {
+    if (!is_first_) out_.put(",");
+    is_first_ = false;
+  }
+  void put(std::string_view value) {
+    separate();
+    out_.put(value);
+  }
+
+  text_sink& out_;
+  int digits_;
+  bool is_first_ = true;
+  std::string text_;
+};
+
+/// Foreign text in markup: nothing of it is a tag, an entity or the end of an attribute.
+inline std::string markup_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text, 1000)) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,115 @@
+// The columns of the operators' table: what each shows, and how.
+
+const device = data.device;
+const metricById = Object.fromEntries(data.metrics.map((m) => [m.id, m]));
+const HIST = 18;
+
+/** The value of a row of any table that has the same columns; null where it is not known. */
+const inTable = (table, id, i) =>
+  id === "time" ? table.time[i] : table.metrics[id] ? table.metrics[id][i] : null;
+
+const COLUMNS = [
+  { id: "operator", label: "operator", width: 0, text: true, always: true },
+  { id: "pass", label: "pass", width: 64, text: true },
+  { id: "time", label: "time", width: 78, unit: "time",
+    title: device ? metricById.device.meaning : metricById.self.meaning },
+  { id: "bar", label: "share, solid at the roof", width: 170, draw: true, sort: "time" },
+  { id: "lost", label: "lost", width: 74, unit: "time" },
+  { id: "calls", label: "calls", width: 74 },
+  { id: "median", label: "median", width: 78, unit: "time" },
+  { id: "hist", label: "calls by time", width: 92, draw: true, sort: "median", small: "log" },
+  { id: "gflops", label: "rate", width: 76, small: "GFLOP/s" },
+  { id: "gbs", label: "traffic", width: 66, small: "GB/s" },
+  { id: "intensity", label: "FLOP/B", width: 62 },
+  { id: "roof", label: "of the roof", width: 118, draw: true },
+  { id: "bound", label: "bound", width: 88, text: true },
+];
+const known = new Set(COLUMNS.map((c) => c.id));
+for (const id of ["call_site", "thread", "dtype", "path"])
+  COLUMNS.push({ id, label: id.replace("_", " ").replace("path", "region"), width: 120, text: true,
+    extra: true });
+for (const m of data.metrics)
+  if (!known.has(m.id))
+    COLUMNS.push({ id: m.id, label: m.label, width: 82, extra: true,
+      unit: m.unit === "ns" ? "time" : m.unit === "" && /share|cpu/.test(m.id) ? "share" : "",
+      small: m.unit === "ns" ? "" : m.unit });
+for (const c of COLUMNS) if (metricById[c.id]) c.title = c.title || metricById[c.id].meaning;
+const columnById = Object.fromEntries(COLUMNS.map((c) => [c.id, c]));
+
+/** Whether any row has something to show in it. */
+function says(column) {
+  if (column.id === "operator") return true;
+  if (column.id === "bar") return true;
+  if (column.id === "hist") return rows.calls.length > 0;
+  if (column.id === "bound") return rows.bound.some(Boolean);
+  if (column.text) {
+    const texts = rows[column.id] || [];
+    return new Set(texts).size > 1 || (column.extra && Boolean(texts[0]));
+  }
+  const values = column.id === "time" ? rows.time : rows.metrics[column.id];
+  return Boolean(values) && values.some((v) => v !== null);
+}
+const available = COLUMNS.filter(says);
+const chosen = new Set(available.filter((c) => !c.extra).map((c) => c.id));
+
+function shownColumns() {
+  const gone = isNarrow()
+    ? new Set(["bar", "hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
+    : innerWidth <= 1200 ? new Set(["intensity", "gbs", "calls", "hist"]) : new Set();
+  return available.filter((c) => chosen.has(c.id) && !(gone.has(c.id) && !c.asked));
+}
+
+/** One unit for each column, from all rows, so that filtering does not change it. */
+const units = {};
+for (const c of COLUMNS)
+  if (c.unit === "time")
+    units[c.id] = timeUnit(c.id === "time" ? rows.time : rows.metrics[c.id] || []);
+const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100
+  : metricById[c.id] ? metricById[c.id].scale : 1);
+const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small || "");
+
+// ---- drawings in cells
+
+const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
+function barCell(ns, needed, bound, width) {
+  const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());
+  return svg("svg", { width, height: 12, "aria-hidden": "true" },
+    svg("rect", { width: wide, height: 12, fill: pale(bound) }),
+    svg("rect", { width: ns > 0 ? wide * needed / ns : 0, height: 12, fill: hue(bound) }));
+}
+function roofCell(roof, bound, most) {
+  if (roof === null) return el("span", { class: "dim" }, "n/a");
+  const impossible = bound === "impossible";
+  return el("span", { style: "display:flex;align-items:center;justify-content:flex-end;gap:7px" },
+    (impossible ? "▲ " : most ? "≤ " : "") + (100 * roof).toFixed(0) + THIN + "%",
+    svg("svg", { width: 52, height: 7, "aria-hidden": "true" },
+      svg("rect", { width: 52, height: 7, fill: "var(--line)" }),
+      svg("rect", { width: 52 * Math.min(1, roof), height: 7, fill: hue(bound) })));
+}
+function boundCell(bound, why) {
+  if (!bound) return el("span", { class: "dim", title: why }, "n/a");
+  return el("span", { style: "white-space:nowrap" }, swatch(bound),
+    (bound === "impossible" ? "▲ " : "") + bound);
+}
+/** Few calls are drawn themselves, many as counts between equal steps of the logarithm. */
+function histogram(row, width, height) {
+  const calls = rows.calls[row];
+  const out = svg("svg", { width, height, "aria-hidden": "true" });
+  if (!calls || calls.length < 2) return out;
+  if (calls[0] === 0) {
+    const times = calls.slice(1), least = Math.log(Math.max(1, Math.min(...times)));
+    const span = Math.log(Math.max(1, ...times)) - least || 1;
+    times.forEach((t, i) => out.append(svg("circle", { fill: "var(--ink3)", "fill-opacity": 0.6,
+      r: Math.min(4, height / 8), cy: height - 4 - (i % 3) * height / 5,
+      cx: 4 + (width - 8) * (Math.log(Math.max(1, t)) - least) / span })));
+    return out;
+  }
+  const most = Math.max(...calls.slice(1)), step = width / HIST;
+  calls.slice(1).forEach((n, i) => {
+    const high = n ? Math.max(1, (height - 1) * n / most) : 0;
+    out.append(svg("rect", { x: i * step, y: height - high, width: step - 1, height: high,
+      fill: "var(--ink3)" }));
+  });
+  out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
+  return out;
+}

@@ -1,0 +1,114 @@
+// The bar, keys, theme, print, and the first drawing of all sections.
+
+const SECTIONS = [["overview", "Overview"], ["operators", "Operators"], ["roofline", "Roofline"],
+  ["tree", "Tree"], ["timeline", "Timeline"], ["steps", "Steps"], ["kernels", "Kernels"],
+  ["copies", "Copies"], ["machine", "Machine"]];
+const shownSections = () => SECTIONS.filter(([id]) => !byId(id).hidden);
+
+function showLinks() {
+  byId("links").replaceChildren(...shownSections().map(([id, text]) =>
+    el("a", { href: "#" + id, "data-id": id }, text)));
+  markSection();
+}
+function markSection() {
+  let current = "overview";
+  for (const [id] of shownSections())
+    if (byId(id).getBoundingClientRect().top < 140) current = id;
+  if (innerHeight + scrollY >= document.documentElement.scrollHeight - 4 && scrollY > 0)
+    current = shownSections().at(-1)[0];
+  for (const link of byId("links").children) {
+    if (link.dataset.id !== current) { link.removeAttribute("aria-current"); continue; }
+    if (link.hasAttribute("aria-current")) continue;
+    link.setAttribute("aria-current", "true");
+    const bar = byId("links");
+    bar.scrollLeft = link.offsetLeft - bar.offsetLeft - bar.clientWidth / 2 + link.clientWidth / 2;
+  }
+}
+
+// ---- theme
+
+const isDark = () => document.documentElement.dataset.theme
+  ? document.documentElement.dataset.theme === "dark"
+  : matchMedia("(prefers-color-scheme: dark)").matches;
+function setTheme(name) {
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+  tell("theme");
+}
+const switchTheme = () => setTheme(isDark() ? "light" : "dark");
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => tell("theme"));
+
+// ---- keys
+
+const KEYS = [["/", "filter"], ["j k, ↓ ↑", "next and previous row"], ["Enter", "open a row"],
+  ["1 … 9", "sections"], ["w s", "zoom the timeline"], ["a d", "move the timeline"],
+  ["0", "the whole timeline"], ["Esc", "up in the tree, then select nothing"],
+  ["t", "light or dark"], ["?", "these keys"]];
+function showKeys() {
+  byId("keys").replaceChildren(el("h2", { id: "keys_h" }, "Keys"), el("dl", null,
+    KEYS.flatMap(([key, what]) => [el("dt", null, el("kbd", null, key)), el("dd", null, what)])),
+  el("button", { type: "button", onclick: () => byId("keys").close() }, "Close"));
+  byId("keys").showModal();
+}
+function escape() {
+  hideTip();
+  if (byId("filter") === document.activeElement) { clearFilter(); byId("filter").blur(); return; }
+  if (!treeUp() && state.row >= 0) select(-1, true);
+}
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
+  if (event.key === "Escape") { escape(); return; }
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "checkbox") return;
+  const sections = shownSections();
+  const keys = { "/": () => byId("filter").focus(), t: switchTheme, "?": showKeys,
+    j: () => focusRow(1), k: () => focusRow(-1) };
+  if (keys[event.key]) keys[event.key]();
+  else if (/^[1-9]$/.test(event.key) && sections[event.key - 1]) goTo(sections[event.key - 1][0]);
+  else if (!timelineKey(event)) return;
+  event.preventDefault();
+}
+addEventListener("keydown", onKey);
+
+// ---- the window and the printer
+
+let resized = 0;
+addEventListener("resize", () => {
+  cancelAnimationFrame(resized);
+  resized = requestAnimationFrame(() => tell("resize"));
+});
+addEventListener("scroll", markSection, { passive: true });
+addEventListener("hashchange", selectFromHash);
+addEventListener("popstate", selectFromHash);
+let themeBefore;
+addEventListener("beforeprint", () => {
+  themeBefore = document.documentElement.dataset.theme;
+  setTheme("light");
+  document.body.style.width = "700px";
+  tell("resize");
+  if (timeline && lanes.length) drawTimeline();
+});
+addEventListener("afterprint", () => {
+  document.body.style.width = "";
+  setTheme(themeBefore);
+  tell("resize");
+});
+byId("theme").addEventListener("click", switchTheme);
+byId("help").addEventListener("click", showKeys);
+
+showTools();
+showTable();
+showRoofline();
+showTree();
+showSteps();
+showStepFacts();
+showKernels();
+showCopies();
+showRest();
+startTimeline();
+showLinks();
+if (location.hash.startsWith("#row=")) {
+  selectFromHash();
+  if (state.row >= 0)
+    byId("ops").querySelector(`tr[data-row="${state.row}"]`)?.scrollIntoView({ block: "center" });
+}
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,227 @@
+// The table of operators: grouped, filtered, sorted; rows below a threshold fold.
+
+const table = { group: "operator", sort: "", down: true, open: new Set(), wide: new Set(),
+  shut: new Set(), body: null };
+table.sort = rows.metrics.lost && rows.metrics.lost.some((v) => v !== null) ? "lost" : "time";
+const FOLD_ROW = 0.01, FOLD_GROUP = 0.004, STEP = 200;
+
+function sortValue(row) {
+  const column = columnById[table.sort];
+  if (column && column.text)
+    return column.id === "operator" ? titleOf(row) : rows[column.id][row];
+  return inTable(rows, table.sort, row);
+}
+function compare(a, b) {
+  const x = sortValue(a), y = sortValue(b);
+  if (x === y) return byTime(a, b);
+  if (x === null || x === "") return 1;   // what is not known stands last in any order
+  if (y === null || y === "") return -1;
+  const order = typeof x === "string" ? (x < y ? -1 : 1) : y - x;
+  return table.down === (typeof x !== "string") ? order : -order;
+}
+
+const groupText = (row) => (table.group === "none" ? "" : table.group === "bound"
+  ? rows.bound[row] || "n/a" : rows[table.group === "operator" ? "name" : table.group][row]);
+
+/** The groups with their rows, all sorted; sums come from the groups' own table where it has one. */
+function groupedRows() {
+  const found = new Map();
+  for (const row of allRows) {
+    if (isOff(row)) continue;
+    const key = groupText(row);
+    if (!found.has(key)) found.set(key, { key, rows: [] });
+    found.get(key).rows.push(row);
+  }
+  const source = groups[table.group];
+  const text = { operator: "name", pass: "pass", dtype: "dtype" }[table.group];
+  for (const group of found.values()) {
+    group.rows.sort(compare);
+    group.ns = group.rows.reduce((sum, row) => sum + rows.time[row], 0);
+    group.needed = group.rows.reduce((sum, row) => sum + rows.needed[row], 0);
+    group.at = source && !state.match ? source[text].indexOf(group.key) : -1;
+    group.lead = group.rows[0];
+  }
+  const out = [...found.values()];
+  if (table.sort === "lost" || table.sort === "time") {
+    const of = (g) => (table.sort === "time" ? g.ns
+      : g.rows.reduce((sum, row) => sum + (lostOf(row) || 0), 0));
+    out.sort((a, b) => (table.down ? of(b) - of(a) : of(a) - of(b)));
+  } else {
+    out.sort((a, b) => compare(a.lead, b.lead));
+  }
+  return out;
+}
+
+function cellsOf(columns, row) {
+  return columns.map((c) => {
+    if (c.id === "operator") {
+      const name = table.group === "operator" ? paramsOf(row) || rows.name[row] : titleOf(row);
+      return el("th", { scope: "row", title: `${rows.name[row]} ${rows.parameters[row]}` },
+        el("span", { class: "cut" }, name));
+    }
+    if (c.id === "bar") return el("td", null,
+      barCell(rows.time[row], rows.needed[row], rows.bound[row], c.width - 16));
+    if (c.id === "hist") return el("td", null, histogram(row, c.width - 16, 20));
+    if (c.id === "roof") return el("td", { class: "n" },
+      roofCell(metricOf(row, "roof"), rows.bound[row], rows.at_most[row]));
+    if (c.id === "bound") return el("td", null, boundCell(rows.bound[row], rows.why[row]));
+    if (c.text) return el("td", { title: rows[c.id][row] },
+      el("span", { class: "cut" }, rows[c.id][row]));
+    return numberCell(c, row);
+  });
+}
+function numberCell(c, row) {
+  const value = inTable(rows, c.id, row);
+  const minor = (c.id === "gflops" && hueName(rows.bound[row]) === "memory") ||
+    (c.id === "gbs" && hueName(rows.bound[row]) === "compute") || c.id === "intensity";
+  return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value,
+    title: value === null ? rows.why[row] : grouped(String(value * (c.unit ? 1 : factor(c)))) +
+      (c.unit === "time" ? " ns" : "") }, c.texts[row]);
+}
+function prepare(columns) {
+  for (const c of columns)
+    if (!c.text && !c.draw && !c.texts)
+      c.texts = c.id === "calls" || c.id === "kernels" || c.id === "copies"
+        ? allRows.map((row) => count(inTable(rows, c.id, row)))
+        : aligned(allRows.map((row) => {
+          const value = inTable(rows, c.id, row);
+          return value === null ? null : value * factor(c);
+        }));
+}
+
+function sumCells(columns, group, values) {
+  return columns.map((c, i) => {
+    if (i === 0) return null;
+    if (c.id === "time") return el("td", { class: "n" }, three(group.ns * factor(c)));
+    if (c.id === "bar") return el("td", null,
+      barCell(group.ns, group.needed, group.bound, c.width - 16));
+    const value = values ? values(c) : null;
+    if (c.id === "roof") return el("td", { class: "n" },
+      value === null ? "" : roofCell(value, group.bound, false));
+    if (c.text || c.draw || value === null) return el("td");
+    const text = c.id === "calls" ? count(value) : three(value * factor(c));
+    return el("td", { class: "n" }, text);
+  }).slice(1);
+}
+
+function groupRow(columns, group, inside) {
+  const source = groups[table.group];
+  group.bound = group.at >= 0 ? source.bound[group.at]
+    : table.group === "bound" ? group.key : "";
+  const additive = (c) => {
+    const m = metricById[c.id];
+    if (!m || (m.adds !== "sum" && c.id !== "lost")) return null;
+    return group.rows.reduce((sum, row) => sum + (inTable(rows, c.id, row) || 0), 0);
+  };
+  const values = (c) => (group.at >= 0 ? inTable(source, c.id, group.at) : additive(c));
+  const shut = table.shut.has(group.key);
+  return el("tr", { class: "group" },
+    el("th", { scope: "rowgroup" }, el("span", { class: "cut" },
+      el("button", { type: "button", "aria-expanded": String(!shut), onclick: () => {
+        if (!table.shut.delete(group.key)) table.shut.add(group.key);
+        showTable(group.key);
+      }, "data-group": group.key }, group.key || "none", " ", shut ? "▸" : "▾"),
+      el("span", { class: "note" }, inside))), sumCells(columns, group, values));
+}
+function moreRow(columns, hidden, step, expand) {
+  const group = { ns: hidden.reduce((s, row) => s + rows.time[row], 0),
+    needed: hidden.reduce((s, row) => s + rows.needed[row], 0), bound: "" };
+  const lost = hidden.reduce((s, row) => s + (lostOf(row) || 0), 0);
+  const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
+  return el("tr", { class: "more dim" },
+    el("th", { scope: "row", style: "padding-left:20px" },
+      el("button", { class: "link", type: "button", onclick: expand }, `… ${count(hidden.length)} more`)),
+    sumCells(columns, group, (c) => (c.id === "lost" ? lost : c.id === "calls" ? calls : null)));
+}
+
+function rowOf(columns, row) {
+  const open = table.open.has(row);
+  return [el("tr", { class: `row${open ? " open" : ""}${row === state.row ? " sel" : ""}`,
+    tabindex: 0, "data-row": row, "aria-expanded": String(open) }, cellsOf(columns, row)),
+  open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row))) : null];
+}
+function rowsOf(columns, group, body) {
+  const step = table.wide.has(group.key) ? STEP : 0;
+  const limit = FOLD_ROW * data.whole;
+  const keeps = (row, i) => state.match !== null ? i < STEP
+    : i < 1 || rows.time[row] >= limit || rows.bound[row] === "impossible" ||
+      row === state.row || table.open.has(row) || (step && i < step * (table.times?.[group.key] || 1));
+  const shown = group.rows.filter(keeps), hidden = group.rows.filter((row, i) => !keeps(row, i));
+  for (const row of shown) body.append(...rowOf(columns, row).filter(Boolean));
+  if (hidden.length)
+    body.append(moreRow(columns, hidden, step, () => {
+      table.wide.add(group.key);
+      table.times = table.times || {};
+      table.times[group.key] = (table.times[group.key] || 0) + 1;
+      showTable();
+    }));
+}
+
+function tableHead(columns) {
+  return el("thead", null, el("tr", null, columns.map((c) => {
+    const sort = c.sort || c.id, is = table.sort === sort && !c.draw === !columnById[sort].draw;
+    return el("th", { scope: "col", class: c.text || c.id === "bar" || c.id === "hist" ? "" : "n",
+      title: c.title, style: c.width ? `width:${c.width}px` : null,
+      "aria-sort": is ? (table.down ? "descending" : "ascending") : null },
+    el("button", { type: "button", "data-sort": sort, onclick: () => {
+      table.down = table.sort === sort ? !table.down : !(c.text);
+      if (table.sort !== sort && c.text) table.down = false;
+      table.sort = sort;
+      showTable();
+      byId("ops").querySelector(`[data-sort="${sort}"]`).focus();
+    } }, c.label, is ? (table.down ? " ↓" : " ↑") : ""),
+    smallOf(c) ? el("small", null, smallOf(c)) : null);
+  })));
+}
+function tableFoot(columns, sections) {
+  const shown = sections.flatMap((g) => g.rows);
+  const all = { ns: shown.reduce((s, row) => s + rows.time[row], 0),
+    needed: shown.reduce((s, row) => s + rows.needed[row], 0), bound: total.bound ? total.bound[0] : "" };
+  const values = state.match ? null : (c) => inTable(total, c.id, 0);
+  const foot = [el("tr", null, el("th", { scope: "row" }, state.match ? "shown" : "all operators"),
+    sumCells(columns, all, values))];
+  const outside = data.whole - rows.time.reduce((s, t) => s + t, 0);
+  if (!state.match && outside > 0.0005 * data.whole)
+    foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator" : "in regions alone"),
+      sumCells(columns, { ns: outside, needed: 0, bound: "" }, null)));
+  return el("tfoot", null, foot);
+}
+
+/** Draws the table; the focus stays on its row, or on the head of `group`. */
+function showTable(group) {
+  const focused = document.activeElement?.closest?.("#ops tr[data-row]")?.dataset.row;
+  const columns = shownColumns();
+  prepare(columns);
+  const sections = groupedRows(), body = el("tbody");
+  const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&
+    !g.rows.some((row) => rows.bound[row] === "impossible" || row === state.row));
+  const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small) : null;
+  for (const g of sections) {
+    if (fold && fold.has(g)) continue;
+    if (table.group !== "none")
+      body.append(groupRow(columns, g, `${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
+    if (!table.shut.has(g.key)) rowsOf(columns, g, body);
+  }
+  if (fold)
+    body.append(moreRow(columns, small.flatMap((g) => g.rows), 0, () => {
+      table.wide.add("\n");
+      showTable();
+    }));
+  if (sections.length === 0)
+    body.append(el("tr", null, el("td", { colspan: columns.length, style: "padding:20px 0" },
+      rows.count ? "No row matches. " : "No operator ran.",
+      rows.count ? el("button", { class: "link", type: "button", onclick: clearFilter }, "clear") : "")));
+  byId("operators_b").replaceChildren(el("table", { id: "ops" }, tableHead(columns), body,
+    rows.count ? tableFoot(columns, sections) : null));
+  if (focused !== undefined) byId("ops").querySelector(`tr[data-row="${focused}"]`)?.focus();
+  if (group !== undefined)
+    [...byId("ops").querySelectorAll("[data-group]")].find((b) => b.dataset.group === group)?.focus();
+  showCount(sections);
+}
+function showCount(sections) {
+  const shown = sections.flatMap((g) => g.rows);
+  const ns = shown.reduce((s, row) => s + rows.time[row], 0);
+  byId("operators_n").textContent = state.match
+    ? `${count(shown.length)} of ${count(rows.count)} rows, ${time(ns)}`
+    : `${count(rows.count)} rows, ${device ? "device time" : "own time"} of the whole run`;
+}

@@ -1,0 +1,191 @@
+// The first screen: sentence, facts, where the time goes, what to do first, whether to trust it.
+
+const groups = Object.fromEntries(
+  Object.entries(data.groups).map(([name, table]) => [name, decoded(table)]));
+
+function legend(...extra) {
+  const bounds = new Set(rows.bound.map(hueName));
+  const names = { compute: "compute", memory: "memory, cache", latency: "latency, launch",
+    red: "impossible", unknown: "unknown" };
+  return Object.keys(names).filter((name) => bounds.has(name) || extra.includes(name))
+    .map((name) => el("span", null,
+      el("span", { class: "sw", style: `background:var(--${name})` }),
+      (name === "red" ? "▲ " : "") + names[name]));
+}
+const solidLegend = () => [
+  el("span", null, el("span", { class: "sw", style: "background:var(--compute)" }),
+    "solid: needed at the roof"),
+  el("span", null, el("span", { class: "sw", style: `background:${pale("compute")}` }),
+    "pale: lost"),
+];
+
+function stepBars() {
+  const steps = data.steps ? data.steps.of.slice(-40) : [];
+  if (steps.length < 2) return null;
+  const counted = steps.filter((s) => s[3]);
+  const most = Math.max(...(counted.length ? counted : steps).map((s) => s[2]));
+  const wide = Math.max(2, Math.min(6, Math.floor(110 / steps.length)));
+  return svg("svg", { width: steps.length * wide, height: 18, "aria-hidden": "true" },
+    steps.map((s, i) => {
+      const high = Math.max(1, Math.min(1, s[2] / most) * 18);
+      return svg("rect", { x: i * wide, y: 18 - high, width: wide - 1, height: high,
+        fill: "var(--line2)" });
+    }));
+}
+
+function showFacts() {
+  byId("facts").replaceChildren(...data.facts.map(([label, value, basis], i) =>
+    el("div", null, el("div", { class: "label" }, label),
+      el("div", { class: "value" }, value.replace(" ", THIN), i === 0 ? stepBars() : null),
+      el("div", { class: "basis", title: basis }, basis))));
+}
+
+function shareParts() {
+  const table = groups.operator;
+  const parts = Array.from({ length: table.count }, (_, i) => ({
+    name: table.name[i], ns: table.time[i], needed: table.needed[i], bound: table.bound[i],
+    row: allRows.filter((row) => rows.name[row] === table.name[i]).sort(byTime)[0],
+  })).filter((p) => p.ns > 0).sort((a, b) => b.ns - a.ns);
+  const inside = parts.reduce((sum, p) => sum + p.ns, 0);
+  const outside = data.whole - inside;
+  if (outside > 0.001 * data.whole)
+    parts.push({ name: data.device ? "no operator" : "regions alone", ns: outside, needed: 0,
+      bound: "", row: -1 });
+  if (data.idle > 0)
+    parts.push({ name: data.device ? "idle" : "outside scopes", ns: data.idle, idle: true,
+      row: -1 });
+  return parts;
+}
+
+function tipOfPart(event, part, all) {
+  showTip(event, part.name, [`${time(part.ns)}, ${percent(part.ns / all)}`,
+    part.needed > 0 ? `${time(part.needed)} of it at the roof` : ""]);
+}
+/** On a phone: a line for each operator. */
+function shareLines(parts, all) {
+  const most = Math.max(...parts.map((p) => p.ns));
+  return parts.slice(0, 8).map((p) => el("div", { style: "margin-bottom:8px",
+    onclick: () => p.row >= 0 && select(p.row) },
+  el("div", { style: "display:flex;justify-content:space-between;gap:12px" },
+    el("b", null, p.name), el("span", null, `${percent(p.ns / all)} · ${time(p.ns)}`)),
+  el("div", { class: p.idle ? "hatch" : "", style: `height:9px;width:${100 * p.ns / most}%;` +
+    (p.idle ? "" : `background:${pale(p.bound)}`) },
+  el("div", { style: `height:9px;width:${p.ns ? 100 * (p.needed || 0) / p.ns : 0}%;` +
+    `background:${hue(p.bound)}` }))));
+}
+
+function showShare() {
+  const parts = shareParts();
+  const all = parts.reduce((sum, p) => sum + p.ns, 0);
+  const box = byId("share");
+  if (!(all > 0)) { box.replaceChildren(); return; }
+  if (isNarrow()) { box.replaceChildren(...shareLines(parts, all)); return; }
+  const wide = box.clientWidth, high = 52;
+  const chart = svg("svg", { height: high, viewBox: `0 0 ${wide} ${high}`, role: "img",
+    "aria-label": `Shares of the time: ${parts.slice(0, 5)
+      .map((p) => `${p.name} ${percent(p.ns / all)}`).join(", ")}` },
+  svg("defs", null, svg("pattern", { id: "hatch", width: 6, height: 6,
+    patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+  svg("rect", { width: 1, height: 6, fill: "var(--line2)" }))));
+  let x = 0;
+  for (const p of parts) {
+    const w = wide * p.ns / all;
+    const box1 = svg("g", { opacity: p.row >= 0 && isOff(p.row) ? 0.3 : 1 });
+    const inner = Math.max(0.5, w - 1);
+    box1.append(svg("rect", { x, y: 0, width: inner, height: high,
+      fill: p.idle ? "url(#hatch)" : pale(p.bound),
+      stroke: p.row >= 0 && state.row >= 0 && rows.name[state.row] === p.name ? "var(--ink)" : null,
+      "stroke-width": 2 }));
+    if (p.needed > 0)
+      box1.append(svg("rect", { x, y: high - 8, width: inner * p.needed / p.ns, height: 8,
+        fill: hue(p.bound) }));
+    addLabel(box1, p, x, w, all);
+    box1.addEventListener("pointermove", (event) => tipOfPart(event, p, all));
+    box1.addEventListener("pointerleave", hideTip);
+    if (p.row >= 0) {
+      box1.style.cursor = "pointer";
+      box1.addEventListener("click", () => { select(p.row, true); });
+    }
+    chart.append(box1);
+    x += w;
+  }
+  box.replaceChildren(chart, el("div", { class: "axis" },
+    ...[0, 0.25, 0.5, 0.75, 1].map((at) => el("span", null, at ? time(at * all) : "0"))));
+}
+function addLabel(box, part, x, w, all) {
+  const room = Math.floor((w - 12) / 6.9);
+  if (room < 3) return;
+  const name = part.name.length <= room ? part.name : part.name.slice(0, room - 1) + "…";
+  const text = `${percent(part.ns / all)}${room > 14 ? " · " + time(part.ns) : ""}`;
+  box.append(svg("text", { x: x + 6, y: 17, class: "ink" + (part.idle ? " halo" : ""),
+    style: "font-size:12px" }, name));
+  if (text.length <= room + 1)
+    box.append(svg("text", { x: x + 6, y: 33, class: part.idle ? "halo" : "",
+      style: "font-size:12px;fill:var(--ink)" }, text));
+}
+
+/** Each gain begins where the one before ended. */
+function staircase(advice, from) {
+  return svg("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { x: 0, y: 6.5, width: 100, height: 1, fill: "var(--line2)" }),
+    svg("rect", { x: 100 * from, y: 2, width: Math.max(0.6, 100 * Math.min(1 - from, advice.part)),
+      height: 10, fill: advice.row === undefined ? "var(--latency)" : hue(rows.bound[advice.row]) }));
+}
+function showAdvice() {
+  const list = byId("advice");
+  if (data.advice.length === 0) {
+    list.replaceChildren(el("li", { class: "empty", style: "display:block" },
+      el("div", { class: "what" }, rows.count ? "Nothing stands out." : "No operator ran."),
+      data.total.metrics && data.total.metrics.roof && data.total.metrics.roof[0] === null
+        ? "Advice needs formulas and ceilings: give operators flops() and bytes(), or take them " +
+          "from the catalogue, and let kprof ceilings measure the machine." : ""));
+    return;
+  }
+  let from = 0;
+  const scale = Math.max(1e-9, data.advice.reduce((sum, a) => sum + Math.max(0, a.part), 0));
+  list.replaceChildren(...data.advice.map((a, i) => {
+    const step = { part: a.part / scale, row: a.row };
+    const line = el("li", { style: a.row === undefined ? null : "cursor:pointer",
+      onclick: a.row === undefined ? null : () => select(a.row, true) },
+    el("span", { class: "rank" }, String(i + 1)),
+    el("div", null,
+      a.row === undefined ? el("span", { class: "what" }, `${a.where} ${a.fact}.`)
+        : el("button", { class: "link what", type: "button", style: "text-decoration:none;" +
+          "text-align:left;font-size:14px" }, `${a.where} ${a.fact}.`),
+      el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
+        el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
+    el("div", { class: "side" }, a.gain >= 0
+      ? [el("div", { class: "gain" }, el("b", null, "≤ " + a.gain_text.replace(" ", THIN)), " ",
+        el("span", { class: "note" }, a.share + " of the run")), staircase(step, from)]
+      : el("div", { class: "gain note" }, "gain not known")));
+    from += step.part;
+    return line;
+  }));
+}
+function showTrust() {
+  const marks = { ok: "✓", bad: "▲", none: "–" };
+  byId("trust").replaceChildren(...data.trust.map(([mark, what, rest]) =>
+    el("li", null, el("span", { class: mark === "bad" ? "bad" : "note" }, marks[mark]),
+      el("span", null, el("b", null, what), " " + rest))));
+}
+function showBanner() {
+  const banner = byId("banner");
+  banner.hidden = data.complete;
+  if (data.complete) return;
+  const [, what, rest] = data.trust.find((line) => line[0] === "bad") || ["", "", ""];
+  banner.replaceChildren(el("b", null, "▲ Something is missing from this report. " + what), " " + rest);
+}
+function showOverview() {
+  byId("program").textContent = data.program;
+  document.querySelector("#overview .legend")
+    .replaceChildren(...legend(), ...solidLegend());
+  showBanner();
+  showFacts();
+  showShare();
+  showAdvice();
+  showTrust();
+}
+on("select", showShare);
+on("filter", showShare);
+on("resize", showShare);
+showOverview();

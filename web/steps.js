@@ -1,0 +1,93 @@
+// Steps: what the time of each went to, needed and lost, by what bounds it.
+
+const STACK = ["compute", "memory", "latency", "unknown"];
+const partsOf = (step) => step.slice(4);
+
+function stepStack(step, x, width, scale, bottom, top) {
+  const out = svg("g", { opacity: step[3] ? 1 : 0.5 });
+  let ns = 0;
+  const put = (part, fill) => {
+    const from = bottom - ns * scale;
+    ns += part;
+    const to = Math.max(top, bottom - ns * scale);
+    if (from - to > 0.1) out.append(svg("rect", { x, y: to, width, height: from - to, fill }));
+  };
+  const parts = partsOf(step);
+  STACK.forEach((name, i) => {
+    if (parts[2 * i] > 0) put(parts[2 * i], `var(--${name})`);
+    if (parts[2 * i + 1] > 0)
+      put(parts[2 * i + 1], `color-mix(in srgb, var(--${name}) var(--pale), var(--bg))`);
+  });
+  if (step[2] > ns) put(step[2] - ns, parts.length ? "url(#idle)" : "var(--line2)");
+  out.append(svg("rect", { x, y: top, width, height: bottom - top, fill: "transparent" }));
+  out.addEventListener("pointermove", (event) => showTip(event, `step ${step[0]}`, [
+    time(step[2]) + (step[3] ? "" : ", does not count"),
+    ...STACK.map((name, i) => (parts[2 * i] + parts[2 * i + 1] > 0
+      ? `${name}: ${time(parts[2 * i] + parts[2 * i + 1])}, ${time(parts[2 * i])} at the roof` : "")),
+    step[2] > ns && parts.length ? `${device ? "GPU idle" : "outside operators"}: ${time(step[2] - ns)}`
+      : ""]));
+  out.addEventListener("pointerleave", hideTip);
+  if (timeline) {
+    out.style.cursor = "pointer";
+    out.addEventListener("click", () => {
+      hideTip();
+      show(step[1] - 0.03 * step[2], step[1] + 1.03 * step[2]);
+      goTo("timeline");
+    });
+  }
+  return out;
+}
+function showSteps() {
+  byId("steps").hidden = !data.steps || data.steps.of.length === 0;
+  if (byId("steps").hidden) return;
+  const steps = data.steps.of, box = byId("steps_b"), width = Math.max(240, box.clientWidth);
+  const high = 290, left = 52, top = 16, bottom = high - 26;
+  const sorted = steps.map((s) => s[2]).sort((a, b) => a - b);
+  const median = data.steps.median || sorted[(sorted.length - 1) >> 1];
+  const cut = Math.min(sorted[sorted.length - 1], 1.6 * Math.max(median,
+    sorted[Math.floor(0.95 * (sorted.length - 1))]));
+  const scale = (bottom - top - 12) / (cut || 1), each = (width - left) / steps.length;
+  const [per, unit] = timeUnit([cut]);
+  const chart = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
+    role: "img", "aria-label": `${steps.length} steps, median ${time(median)}, ` +
+      `most ${time(sorted[sorted.length - 1])}` },
+  svg("pattern", { id: "idle", width: 5, height: 5, patternUnits: "userSpaceOnUse",
+    patternTransform: "rotate(45)" }, svg("rect", { width: 1, height: 5, fill: "var(--line2)" })));
+  const power = 10 ** Math.floor(Math.log10(cut / per / 3 || 1));
+  const tick = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= cut / per / 5) || 1;
+  for (let y = 0; y <= cut / per; y += tick)
+    chart.append(svg("line", { x1: left, x2: width, class: "grid", y1: bottom - y * per * scale,
+      y2: bottom - y * per * scale }), svg("text", { x: left - 7, "text-anchor": "end",
+      y: bottom - y * per * scale + 4 }, grouped(String(+y.toPrecision(6)))));
+  chart.append(svg("text", { x: left - 7, y: bottom + 18, "text-anchor": "end" }, unit));
+  steps.forEach((step, i) => {
+    const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
+    chart.append(stepStack(step, x, w, scale, bottom, top));
+    if (step[2] > cut)
+      chart.append(svg("path", { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
+        stroke: "var(--bg)", "stroke-width": 3, fill: "none" }),
+      each > 3 || i === 0 ? svg("text", { x: Math.min(x, width - 60), y: 10 }, time(step[2])) : "");
+    const every = Math.ceil(34 / each);
+    if (i % every === 0)
+      chart.append(svg("text", { x: x + w / 2, y: bottom + 18, "text-anchor": "middle" },
+        String(step[0])));
+  });
+  const y = bottom - median * scale;
+  chart.append(svg("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--ink)",
+    "stroke-dasharray": "4 3" }), svg("text", { x: width, y: y - 5, "text-anchor": "end",
+    class: "ink halo" }, `median ${time(median)}`));
+  box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` }, legend("unknown"),
+    solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
+      device ? "GPU idle" : "outside operators")));
+}
+function showStepFacts() {
+  if (!data.steps) return;
+  byId("steps_n").textContent = data.steps.all > data.steps.of.length
+    ? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}` : count(data.steps.all) +
+      (data.steps.region ? `, runs of ${data.steps.region}` : "") +
+      (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each" : "; what single steps did is not known");
+  byId("steps_s").replaceChildren(el("div", { class: "facts" },
+    data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
+      el("span", null, value)))), data.steps.excess ? el("p", null, data.steps.excess) : "");
+}
+on("resize", showSteps);

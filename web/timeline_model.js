@@ -1,0 +1,79 @@
+// The slices of the timeline, ready to draw: rows of slices that do not overlap, by time.
+
+const timeline = data.timeline ? decoded(data.timeline) : null;
+const lanes = [];
+
+/** Slices of a lane in rows: one that begins inside another lies a row below. */
+function rowsOfLane(lane) {
+  const out = [], ends = [];
+  let begin = 0;
+  lane.begin.forEach((difference, i) => {
+    begin += difference;
+    const end = begin + lane.ns[i];
+    while (ends.length && ends[ends.length - 1] <= begin) ends.pop();
+    const depth = ends.length;
+    ends.push(end);
+    (out[depth] = out[depth] || { begin: [], end: [], which: [] });
+    out[depth].begin.push(begin);
+    out[depth].end.push(end);
+    out[depth].which.push(i);
+  });
+  // A slice that crosses the one before it in its row is cut where that one ends.
+  for (const row of out)
+    for (let i = 1; i < row.begin.length; i++)
+      if (row.begin[i] < row.end[i - 1]) row.begin[i] = Math.min(row.end[i], row.end[i - 1]);
+  return out;
+}
+/** The first slice of a row that ends after `at`. */
+function firstAfter(ends, at) {
+  let low = 0, high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle] > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+const nodeAt = new Map();
+if (timeline) {
+  timeline.node.forEach((node, i) => nodeAt.set(node,
+    { name: timeline.node_name[i], row: timeline.node_row[i], op: timeline.node_op[i] === 1 }));
+  const order = { thread: 0, calls: 1, stream: 2 };
+  const busy = (lane) => lane.ns.reduce((sum, ns) => sum + ns, 0);
+  for (const lane of [...timeline.lanes].sort((a, b) =>
+    order[a.kind] - order[b.kind] || busy(b) - busy(a))) {
+    if (lane.begin.length === 0) continue;
+    lanes.push({ ...lane, rows: rowsOfLane(lane) });
+  }
+  if (data.steps && data.steps.of.length)
+    lanes.unshift({ name: "steps", kind: "steps", rows: [{
+      begin: data.steps.of.map((s) => s[1]), end: data.steps.of.map((s) => s[1] + s[2]),
+      which: data.steps.of.map((_, i) => i) }] });
+}
+
+/** What a slice is: its name, the row that it stands for or -1, and how it is drawn. */
+function sliceOf(lane, i) {
+  if (lane.kind === "steps") return { name: `step ${data.steps.of[i][0]}`, row: -1, op: false };
+  const node = lane.node ? nodeAt.get(lane.node[i]) : undefined;
+  if (lane.kind === "thread")
+    return { name: node ? node.name : "", row: node && node.op ? node.row : -1, op: node && node.op };
+  const name = timeline.names[lane.name_of[i]] || "";
+  return { name, row: node ? node.row : -1, op: lane.kind === "stream",
+    launch: lane.launch && lane.launch[i] >= 0 ? lane.launch[i] : -1 };
+}
+/** When the slowest call of a row began that the page has, and how long it took. */
+function slowestOf(row) {
+  let found = null;
+  for (const lane of lanes)
+    for (const line of lane.rows)
+      for (let k = 0; k < line.begin.length; k++) {
+        if (lane.kind === "steps") continue;
+        const node = lane.node ? nodeAt.get(lane.node[line.which[k]]) : undefined;
+        if (!node || node.row !== row || (lane.kind === "thread" && !node.op)) continue;
+        const ns = line.end[k] - line.begin[k];
+        if (!found || (lane.kind === "stream" && found.kind !== "stream") ||
+          (lane.kind === found.kind && ns > found.ns))
+          found = { begin: line.begin[k], ns, kind: lane.kind };
+      }
+  return found;
+}

@@ -1,0 +1,122 @@
+// The call tree as an icicle: width is time, solid is the time at the roof.
+
+const tree = decoded(data.tree);
+const nodes = tree.parent.map((parent, i) => ({ i, parent, children: [], depth: 0, shut: false }));
+const topNodes = [];
+for (const n of nodes) {
+  (n.parent < 0 ? topNodes : nodes[n.parent].children).push(n);
+  n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
+}
+const treeView = { by: device ? "device" : "host", at: null, order: "time" };
+const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
+const REGION = 26, OPERATOR = 44;
+const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");
+const nodeTitle = (n) => (n.i < 0 ? data.program : tree.name[n.i]);
+
+/** Rows of boxes: each with where it begins and how wide it is, in time. */
+function layout(at) {
+  const out = [];
+  const put = (n, x, level) => {
+    out.push({ n, x, w: widthOf(n), level });
+    let from = x;
+    const inside = [...n.children].sort((a, b) => widthOf(b) - widthOf(a));
+    const sum = inside.reduce((s, c) => s + widthOf(c), 0);
+    const shrink = sum > widthOf(n) ? widthOf(n) / sum : 1;
+    for (const c of inside) {
+      if (widthOf(c) <= 0) continue;
+      put(c, from, level + 1);
+      from += widthOf(c) * shrink;
+    }
+    void shrink;
+  };
+  if (at) put(at, 0, 0);
+  else {
+    let x = 0;
+    for (const n of [...topNodes].sort((a, b) => widthOf(b) - widthOf(a)))
+      if (widthOf(n) > 0) { put(n, x, 0); x += widthOf(n); }
+  }
+  return out;
+}
+const matches = (n) => !state.match || (tree.row[n.i] >= 0 && state.match[tree.row[n.i]]) ||
+  n.children.some(matches);
+
+function tipOfNode(event, n, whole) {
+  showTip(event, [tree.name[n.i], tree.parameters[n.i]].filter(Boolean).join(" ") + countOf(n), [
+    `${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ${treeView.at ? "what is shown" : "all"}`,
+    tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof`,
+    `${count(tree.calls[n.i])} calls, own time ` +
+      time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
+}
+function treeBox(item, scale, tops, whole) {
+  const { n, x, w, level } = item;
+  const isOp = tree.op[n.i] === 1, row = tree.row[n.i];
+  const bound = row >= 0 ? rows.bound[row] : "", wide = w * scale - 1;
+  const high = isOp ? OPERATOR : REGION;
+  const label = wide > 34;
+  const box = el("button", { type: "button", tabindex: level === 0 ? 0 : -1, "data-row": row,
+    class: `box ${isOp ? "op" : "region"}${row >= 0 && row === state.row ? " sel" : ""}` +
+      (matches(n) ? "" : " off"),
+    "aria-label": `${tree.name[n.i]} ${time(w)}`,
+    style: `left:${x * scale}px;top:${tops[level]}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
+      (isOp ? `background:${pale(bound)}` : "") },
+  label ? [el("b", null, tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
+    el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
+      ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
+        (wide > 150 && !isOp ? " " + time(w) : ""))] : null,
+  tree.roof[n.i] === null ? null : el("u", { style: `height:${isOp ? 7 : 3}px;width:` +
+    `${100 * Math.min(1, tree.roof[n.i])}%;background:${isOp ? hue(bound) : "var(--line2)"}` }));
+  box.addEventListener("pointermove", (event) => tipOfNode(event, n, whole));
+  box.addEventListener("pointerleave", hideTip);
+  box.addEventListener("click", () => {
+    hideTip();
+    if (isOp && row >= 0) select(row);
+    if (n.children.length && n !== treeView.at) { treeView.at = n; showTree(); }
+  });
+  return box;
+}
+function crumbs() {
+  const path = [];
+  for (let n = treeView.at; n; n = n.parent < 0 ? null : nodes[n.parent]) path.unshift(n);
+  const link = (text, n) => el("button", { class: "link", type: "button",
+    onclick: () => { treeView.at = n; showTree(); } }, text);
+  byId("tree_l").replaceChildren(el("span", { class: "crumbs" }, link("all", null),
+    path.map((n) => [" › ", link(tree.name[n.i] + countOf(n), n)])),
+  el("span", { class: "note" }, "click zooms into a scope and selects an operator; Esc goes up"));
+}
+function showTree() {
+  byId("tree").hidden = nodes.length === 0;
+  if (nodes.length === 0) return;
+  const host = byId("tree_b"), width = host.clientWidth;
+  const items = layout(treeView.at);
+  const whole = treeView.at ? widthOf(treeView.at)
+    : topNodes.reduce((sum, n) => sum + widthOf(n), 0);
+  const scale = whole > 0 ? width / whole : 0;
+  const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 3000);
+  const highs = [];
+  for (const item of drawn)
+    highs[item.level] = Math.max(highs[item.level] || 0, tree.op[item.n.i] ? OPERATOR : REGION);
+  const tops = [0];
+  for (const high of highs) tops.push(tops[tops.length - 1] + (high || REGION));
+  host.style.height = tops[tops.length - 1] + "px";
+  host.replaceChildren(...drawn.map((item) => treeBox(item, scale, tops, whole)));
+  const left = items.length - drawn.length + (tree.left_out || 0);
+  byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
+    `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;
+  crumbs();
+}
+/** Up by one; false where it is at the top. */
+function treeUp() {
+  if (!treeView.at) return false;
+  treeView.at = treeView.at.parent < 0 ? null : nodes[treeView.at.parent];
+  showTree();
+  return true;
+}
+{
+  const tools = byId("tree_t");
+  if (device)
+    tools.append(segmented("Time", [["device", "device"], ["host", "host"]], treeView.by,
+      (value) => { treeView.by = value; treeView.at = null; showTree(); }));
+  tools.append(el("button", { type: "button", onclick: () => { treeView.at = null; showTree(); } },
+    "Reset"));
+  for (const event of ["select", "filter", "resize"]) on(event, showTree);
+}
