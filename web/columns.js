@@ -54,7 +54,7 @@ const chosen = new Set(available.filter((c) => !c.extra).map((c) => c.id));
 
 function shownColumns() {
   const gone = isNarrow()
-    ? new Set(["bar", "hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
+    ? new Set(["hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
     : innerWidth <= 1200 ? new Set(["intensity", "gbs", "calls", "hist"]) : new Set();
   return available.filter((c) => chosen.has(c.id) && !(gone.has(c.id) && !c.asked));
 }
@@ -64,12 +64,12 @@ const units = {};
 for (const c of COLUMNS)
   if (c.unit === "time")
     units[c.id] = timeUnit(c.id === "time" ? rows.time : rows.metrics[c.id] || []);
-const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100
-  : metricById[c.id] ? metricById[c.id].scale : 1);
+const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100 : 1);
 const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small || "");
 
 // ---- drawings in cells
 
+const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : c.width - 16);
 const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
 function barCell(ns, needed, bound, width) {
   const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());
@@ -81,7 +81,7 @@ function roofCell(roof, bound, most) {
   if (roof === null) return el("span", { class: "dim" }, "n/a");
   const impossible = bound === "impossible";
   return el("span", { style: "display:flex;align-items:center;justify-content:flex-end;gap:7px" },
-    (impossible ? "▲ " : most ? "≤ " : "") + (100 * roof).toFixed(0) + THIN + "%",
+    (impossible ? "▲ " : most ? "≤ " : "") + (roof < 0.005 ? "<1" : (100 * roof).toFixed(0)) + THIN + "%",
     svg("svg", { width: 52, height: 7, "aria-hidden": "true" },
       svg("rect", { width: 52, height: 7, fill: "var(--line)" }),
       svg("rect", { width: 52 * Math.min(1, roof), height: 7, fill: hue(bound) })));

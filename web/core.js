@@ -35,31 +35,46 @@ function percent(x) {
   const text = x === 0 ? "0" : x < 0.0005 ? "<0.1" : grouped((100 * x).toFixed(1));
   return text + THIN + "%";
 }
+const decimalsOf = (text) => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
+/** Fills a number up with spaces as wide as digits, so that points stand below points. */
+function padded(text, most) {
+  if (text === "n/a") return text;
+  const have = decimalsOf(text);
+  return text + (have === 0 && most > 0 ? "\u2008" : "") + "\u2007".repeat(Math.max(0, most - have));
+}
+const mostDecimals = (values) =>
+  values.reduce((most, x) => (x === null ? most : Math.max(most, decimalsOf(three(x)))), 0);
 /** Texts of one column in one unit, aligned at the point. */
 function aligned(values) {
-  const texts = values.map((x) => (x === null ? "n/a" : three(x)));
-  const decimals = (t) => (t.includes(".") ? t.length - t.indexOf(".") - 1 : 0);
-  const most = Math.max(0, ...texts.map(decimals));
-  return texts.map((t) => {
-    if (t === "n/a") return t;
-    const have = decimals(t);
-    return t + (have === 0 && most > 0 ? "\u2008" : "") + "\u2007".repeat(most - have);
-  });
+  const most = mostDecimals(values);
+  return values.map((x) => padded(x === null ? "n/a" : three(x), most));
 }
+/** Texts of the report with a narrow space before units. */
+const nice = (text) => text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
+  "$1" + THIN + "$2");
 function timeUnit(values) {
-  const most = Math.max(0, ...values.filter((x) => x !== null));
+  const most = values.reduce((a, x) => Math.max(a, x || 0), 0);
   return most >= 1e10 ? TIME[3] : most >= 1e7 ? TIME[2] : most >= 1e4 ? TIME[1] : TIME[0];
 }
 
 // ---- tables of columns
 
-/** A table whose columns of texts are written out. */
+const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
+/** Writes out what the file says shorter: columns of one value, or of texts that come again. */
 function decoded(table) {
   const out = {};
-  for (const [name, column] of Object.entries(table || {}))
-    out[name] = column && column.of && column.all ? column.of.map((i) => column.all[i]) : column;
+  for (const [name, column] of Object.entries(table || {})) {
+    if (!isObject(column)) out[name] = column;
+    else if ("same" in column) out[name] = new Array(column.count).fill(column.same);
+    else if (column.all) out[name] = listed(column.of).map((i) => listed(column.all)[i]);
+    else out[name] = decoded(column);
+  }
+  // In the place of a metric that is as another one stands the other one's name.
+  for (const [name, column] of Object.entries(out.metrics || {}))
+    if (typeof column === "string") out.metrics[name] = out.metrics[column];
   return out;
 }
+const listed = (column) => (isObject(column) ? new Array(column.count).fill(column.same) : column);
 const rows = decoded(data.rows);
 const total = decoded(data.total);
 const metricOf = (row, id) => (rows.metrics[id] ? rows.metrics[id][row] : null);
@@ -149,7 +164,7 @@ function select(row, keep) {
   tell("select");
 }
 function selectFromHash() {
-  const found = /^#row=([0-9a-f]{16})$/.exec(location.hash);
+  const found = /^#row=([0-9a-f]{10,16})$/.exec(location.hash);
   state.row = found ? rows.key.indexOf(found[1]) : location.hash ? state.row : -1;
   tell("select");
 }
@@ -212,4 +227,5 @@ function standsFor(node, row) {
 function goTo(id) {
   byId(id).scrollIntoView();
 }
-const isNarrow = () => innerWidth <= 820;
+/** A phone; paper is as narrow, and is no phone. */
+const isNarrow = () => innerWidth <= 820 && !matchMedia("print").matches;

@@ -22,7 +22,8 @@ function timesOf(row) {
 }
 function detailOf(row) {
   const roof = metricOf(row, "roof"), lost = lostOf(row), ideal = metricOf(row, "ideal");
-  const flops = rows.flops_call[row], bytes = rows.bytes_call[row];
+  const flops = rows.flops_call ? rows.flops_call[row] : null;
+  const bytes = rows.bytes_call ? rows.bytes_call[row] : null;
   const took = ideal !== null && lost !== null ? ideal + lost : null;
   const at80 = took !== null && roof < 0.8 ? took - ideal / 0.8 : null;
   const kernel = (kernels ? kernels.row : []).indexOf(row);
@@ -135,5 +136,8 @@ byId("operators_b").addEventListener("keydown", (event) => {
 });
 on("select", () => showTable());
 on("filter", () => showTable());
+// On a phone the operators are closed at first.
+if (isNarrow())
+  for (const name of new Set(rows.name)) table.shut.add(name);
 let tableNarrow = innerWidth;
 on("resize", () => { if (innerWidth !== tableNarrow) { tableNarrow = innerWidth; showTable(); } });

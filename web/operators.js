@@ -55,12 +55,14 @@ function groupedRows() {
 function cellsOf(columns, row) {
   return columns.map((c) => {
     if (c.id === "operator") {
-      const name = table.group === "operator" ? paramsOf(row) || rows.name[row] : titleOf(row);
+      const short = paramsOf(row) || rows.name[row];
+      const name = table.group !== "operator" ? titleOf(row)
+        : isNarrow() ? [short, rows.pass[row]].filter(Boolean).join(" ") : short;
       return el("th", { scope: "row", title: `${rows.name[row]} ${rows.parameters[row]}` },
         el("span", { class: "cut" }, name));
     }
     if (c.id === "bar") return el("td", null,
-      barCell(rows.time[row], rows.needed[row], rows.bound[row], c.width - 16));
+      barCell(rows.time[row], rows.needed[row], rows.bound[row], barWide(c)));
     if (c.id === "hist") return el("td", null, histogram(row, c.width - 16, 20));
     if (c.id === "roof") return el("td", { class: "n" },
       roofCell(metricOf(row, "roof"), rows.bound[row], rows.at_most[row]));
@@ -74,7 +76,7 @@ function numberCell(c, row) {
   const value = inTable(rows, c.id, row);
   const minor = (c.id === "gflops" && hueName(rows.bound[row]) === "memory") ||
     (c.id === "gbs" && hueName(rows.bound[row]) === "compute") || c.id === "intensity";
-  return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value,
+  return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value, "data-unit": isNarrow() ? THIN + smallOf(c) : null,
     title: value === null ? rows.why[row] : grouped(String(value * (c.unit ? 1 : factor(c)))) +
       (c.unit === "time" ? " ns" : "") }, c.texts[row]);
 }
@@ -83,23 +85,28 @@ function prepare(columns) {
     if (!c.text && !c.draw && !c.texts)
       c.texts = c.id === "calls" || c.id === "kernels" || c.id === "copies"
         ? allRows.map((row) => count(inTable(rows, c.id, row)))
-        : aligned(allRows.map((row) => {
-          const value = inTable(rows, c.id, row);
-          return value === null ? null : value * factor(c);
-        }));
+        : alignedColumn(c);
+}
+/** The decimals of the groups count too, which stand in the same column. */
+function alignedColumn(c) {
+  const of = (source) => Array.from({ length: source.count }, (_, i) => inTable(source, c.id, i))
+    .map((value) => (value === null ? null : value * factor(c)));
+  const values = of(rows);
+  c.most = mostDecimals([...values, ...of(groups.operator), ...of(total)]);
+  return values.map((x) => padded(x === null ? "n/a" : three(x), c.most));
 }
 
 function sumCells(columns, group, values) {
   return columns.map((c, i) => {
     if (i === 0) return null;
-    if (c.id === "time") return el("td", { class: "n" }, three(group.ns * factor(c)));
-    if (c.id === "bar") return el("td", null,
-      barCell(group.ns, group.needed, group.bound, c.width - 16));
+    if (c.id === "time") return el("td", { class: "n", "data-unit": isNarrow() ? THIN + smallOf(c) : null }, padded(three(group.ns * factor(c)), c.most || 0));
+    if (c.id === "bar") return el("td", null, group.isSum ? null
+      : barCell(group.ns, group.needed, group.bound, barWide(c)));
     const value = values ? values(c) : null;
     if (c.id === "roof") return el("td", { class: "n" },
       value === null ? "" : roofCell(value, group.bound, false));
     if (c.text || c.draw || value === null) return el("td");
-    const text = c.id === "calls" ? count(value) : three(value * factor(c));
+    const text = c.id === "calls" ? count(value) : padded(three(value * factor(c)), c.most || 0);
     return el("td", { class: "n" }, text);
   }).slice(1);
 }
@@ -176,14 +183,14 @@ function tableHead(columns) {
 function tableFoot(columns, sections) {
   const shown = sections.flatMap((g) => g.rows);
   const all = { ns: shown.reduce((s, row) => s + rows.time[row], 0),
-    needed: shown.reduce((s, row) => s + rows.needed[row], 0), bound: total.bound ? total.bound[0] : "" };
+    needed: 0, bound: total.bound ? total.bound[0] : "", isSum: true };
   const values = state.match ? null : (c) => inTable(total, c.id, 0);
   const foot = [el("tr", null, el("th", { scope: "row" }, state.match ? "shown" : "all operators"),
     sumCells(columns, all, values))];
   const outside = data.whole - rows.time.reduce((s, t) => s + t, 0);
   if (!state.match && outside > 0.0005 * data.whole)
     foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator" : "in regions alone"),
-      sumCells(columns, { ns: outside, needed: 0, bound: "" }, null)));
+      sumCells(columns, { ns: outside, needed: 0, bound: "", isSum: true }, null)));
   return el("tfoot", null, foot);
 }
 

@@ -12,12 +12,14 @@ function legend(...extra) {
       el("span", { class: "sw", style: `background:var(--${name})` }),
       (name === "red" ? "▲ " : "") + names[name]));
 }
-const solidLegend = () => [
-  el("span", null, el("span", { class: "sw", style: "background:var(--compute)" }),
-    "solid: needed at the roof"),
-  el("span", null, el("span", { class: "sw", style: `background:${pale("compute")}` }),
-    "pale: lost"),
-];
+/** In the hue of the row that takes most time; none without a roof. */
+function solidLegend() {
+  const main = allRows.filter((row) => rows.needed[row] > 0).sort(byTime)[0];
+  if (main === undefined) return [];
+  return [[hue(rows.bound[main]), "solid: needed at the roof"],
+    [pale(rows.bound[main]), "pale: lost"]].map(([colour, text]) =>
+    el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text));
+}
 
 function stepBars() {
   const steps = data.steps ? data.steps.of.slice(-40) : [];
@@ -36,8 +38,8 @@ function stepBars() {
 function showFacts() {
   byId("facts").replaceChildren(...data.facts.map(([label, value, basis], i) =>
     el("div", null, el("div", { class: "label" }, label),
-      el("div", { class: "value" }, value.replace(" ", THIN), i === 0 ? stepBars() : null),
-      el("div", { class: "basis", title: basis }, basis))));
+      el("div", { class: "value" }, nice(value), i === 0 ? stepBars() : null),
+      el("div", { class: "basis", title: basis }, nice(basis)))));
 }
 
 function shareParts() {
@@ -149,14 +151,14 @@ function showAdvice() {
       onclick: a.row === undefined ? null : () => select(a.row, true) },
     el("span", { class: "rank" }, String(i + 1)),
     el("div", null,
-      a.row === undefined ? el("span", { class: "what" }, `${a.where} ${a.fact}.`)
+      a.row === undefined ? el("span", { class: "what" }, nice(`${a.where} ${a.fact}.`))
         : el("button", { class: "link what", type: "button", style: "text-decoration:none;" +
-          "text-align:left;font-size:14px" }, `${a.where} ${a.fact}.`),
+          "text-align:left;font-size:14px" }, nice(`${a.where} ${a.fact}.`)),
       el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
         el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
     el("div", { class: "side" }, a.gain >= 0
-      ? [el("div", { class: "gain" }, el("b", null, "≤ " + a.gain_text.replace(" ", THIN)), " ",
-        el("span", { class: "note" }, a.share + " of the run")), staircase(step, from)]
+      ? [el("div", { class: "gain" }, el("b", null, "≤ " + nice(a.gain_text)), " ",
+        el("span", { class: "note" }, nice(a.share) + " of the run")), staircase(step, from)]
       : el("div", { class: "gain note" }, "gain not known")));
     from += step.part;
     return line;
@@ -166,7 +168,7 @@ function showTrust() {
   const marks = { ok: "✓", bad: "▲", none: "–" };
   byId("trust").replaceChildren(...data.trust.map(([mark, what, rest]) =>
     el("li", null, el("span", { class: mark === "bad" ? "bad" : "note" }, marks[mark]),
-      el("span", null, el("b", null, what), " " + rest))));
+      el("span", null, el("b", null, nice(what)), " " + nice(rest)))));
 }
 function showBanner() {
   const banner = byId("banner");
@@ -177,6 +179,9 @@ function showBanner() {
 }
 function showOverview() {
   byId("program").textContent = data.program;
+  byId("about").textContent = nice(data.about);
+  byId("sentence").replaceChildren(data.complete ? "" : el("span", { class: "bad" }, "▲ "),
+    nice(data.first), el("br"), el("span", null, nice(data.second)));
   document.querySelector("#overview .legend")
     .replaceChildren(...legend(), ...solidLegend());
   showBanner();

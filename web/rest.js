@@ -69,12 +69,13 @@ function showRest() {
   byId("missing_b").replaceChildren(...data.missing.flatMap(([what, why, remedy]) =>
     [el("dt", null, what), el("dd", null, why), el("dd", null, remedy)]));
   byId("machine").hidden = false;
-  byId("machine_b").replaceChildren(...data.machine.filter((m) => m.of.length).map((m) =>
-    el("div", null, el("h3", null, m.title), m.of.map(([label, value]) =>
-      el("div", { class: "row" }, el("span", null, label), el("span", null, value))))));
-  if (data.notes.length)
+  const notes = listed(data.notes);
+  byId("machine_b").replaceChildren(...data.machine.filter((m) => listed(m.of).length).map((m) =>
+    el("div", null, el("h3", null, m.title), listed(m.of).map(([label, value]) =>
+      el("div", { class: "row" }, el("span", null, label), el("span", null, nice(value)))))));
+  if (notes.length)
     byId("machine_b").after(el("div", { style: "margin-top:20px" }, el("h3", null, "Notes"),
-      el("ul", null, data.notes.map((n) => el("li", { class: "note" }, "– " + n)))));
+      el("ul", null, notes.map((n) => el("li", { class: "note" }, "– " + n)))));
   byId("foot").textContent = `${data.version} · all numbers are in this file: no request is made`;
 }
 for (const event of ["select", "filter"]) on(event, showKernels);

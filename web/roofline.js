@@ -1,6 +1,8 @@
 // The roofline: rates over FLOPs a byte, below the roofs; levelled it is shares of the own roof.
 
-const chart = data.roofline;
+const chart = decoded(data.roofline);
+chart.x = chart.row.map((row) => metricOf(row, "intensity"));
+chart.y = chart.row.map((row) => metricOf(row, "gflops") * 1e9);
 const pointOfRow = new Map(chart.row.map((row, i) => [row, i]));
 const roofOfRow = (row) => pointOfRow.has(row);
 const roofView = { type: "", levelled: isNarrow() };
@@ -21,9 +23,9 @@ function frame(points) {
 }
 
 /** Places for labels, so that none lies over another or over a bubble's middle. */
-function labeller(width) {
+function labeller(left, right) {
   const taken = [];
-  const free = (box) => box.x >= 0 && box.x + box.w <= width &&
+  const free = (box) => box.x >= left && box.x + box.w <= right &&
     taken.every((t) => box.x > t.x + t.w || t.x > box.x + box.w || box.y > t.y + t.h ||
       t.y > box.y + box.h);
   return {
@@ -82,11 +84,14 @@ function slopeLabels(f, px, py, main) {
   if (main) list.push([device ? "memory" : "DRAM", main.bytes]);
   const angle = -Math.atan2(py(f.y0) - py(f.y0 * 10), px(10 * f.x0) - px(f.x0)) * 180 / Math.PI;
   list.sort((a, b) => b[1] - a[1]).forEach(([name, bytes], i) => {
-    const x = f.x0 * 10 ** (0.12 + 0.28 * i), y = x * bytes;
-    if (!main || y > f.y1 * 0.7 || y < f.y0 * 1.5 || x * bytes > main.flops) return;
+    const text = `${name} ${si(bytes, "B/s")}`, decade = px(10 * f.x0) - px(f.x0);
+    const long = (6 * text.length + 12) * Math.cos(angle * Math.PI / 180) / decade;
+    if (!main) return;
+    const last = main.flops / bytes / 10 ** long;  // where it still ends below the flat part
+    const x = Math.min(last, f.x0 * 10 ** (0.12 + 1.1 * long * i)), y = x * bytes;
+    if (x < f.x0 || y < f.y0 * 1.5) return;
     out.append(svg("text", { class: "halo",
-      transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` },
-    `${name} ${si(bytes, "B/s")}`));
+      transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` }, text));
   });
   return out;
 }
@@ -94,7 +99,10 @@ function slopeLabels(f, px, py, main) {
 function bubbles(points, px, yOf, radius, labels, selectedLine) {
   const out = svg("g"), names = svg("g"), seen = new Set();
   const order = [...points].sort((a, b) => rows.time[chart.row[b]] - rows.time[chart.row[a]]);
-  for (const i of order) labels.block(px(chart.x[i]) - 3, yOf(i) - 3, 6, 6);
+  for (const i of order) {
+    const r = 0.75 * radius(i);
+    labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
+  }
   for (const i of order) {
     const row = chart.row[i], x = px(chart.x[i]), y = yOf(i), r = radius(i);
     const wrong = rows.bound[row] === "impossible", chosenNow = row === state.row;
@@ -149,7 +157,7 @@ function showRoofline() {
     role: "img", "aria-label": roofFinding(points) },
   svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top - 8, width: right - left,
     height: bottom - top + 8 })));
-  const labels = labeller(right);
+  const labels = labeller(left, right);
   const yText = levelled ? "of the roof" : "FLOP/s";
   picture.append(svg("text", { x: 0, y: 11 }, yText));
   if (levelled) {
@@ -170,7 +178,7 @@ function showRoofline() {
   } else {
     const py = (y) => bottom - (bottom - top) * Math.log10(y / f.y0) / Math.log10(f.y1 / f.y0);
     const ticks = [];
-    for (let y = f.y0; y <= f.y1; y *= 10) ticks.push([py(y), si(y, "").replace(".00", "")]);
+    for (let y = f.y0; y <= f.y1; y *= 10) ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
     const { out, labels: ends, main } = roofLines(f, px, py, right);
     picture.append(out, axes(f, px, bottom, left, right, ticks, top), slopeLabels(f, px, py, main));
     if (!narrow) picture.append(ends);

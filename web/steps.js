@@ -88,6 +88,6 @@ function showStepFacts() {
       (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each" : "; what single steps did is not known");
   byId("steps_s").replaceChildren(el("div", { class: "facts" },
     data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
-      el("span", null, value)))), data.steps.excess ? el("p", null, data.steps.excess) : "");
+      el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess)) : "");
 }
 on("resize", showSteps);

@@ -161,12 +161,14 @@ function drawArrow(pen) {
         if (slice.row !== state.row || slice.launch < 0) continue;
         const ns = line.end[k] - line.begin[k];
         if (!best || ns > best.ns)
-          best = { ns, begin: line.begin[k], launch: slice.launch, y: view.top[i] + depth * ROW.stream };
+          best = { ns, begin: line.begin[k], launch: slice.launch,
+            from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] + depth * ROW.stream };
       }
     });
   });
-  const source = lanes.findIndex((l) => l.kind === "calls" || l.kind === "thread");
-  if (!best || source < 0) return;
+  if (!best) return;
+  const source = lanes.findIndex((l) => l.at === best.from && l.kind === "thread");
+  if (source < 0) return;
   const c = view.colours, from = lanes[source];
   const x0 = xOf(best.begin - best.launch), x1 = xOf(best.begin);
   const y0 = view.top[source] + from.rows.length * ROW[from.kind], y1 = best.y;

@@ -119,6 +119,13 @@ function startTimeline() {
     byId("timeline_t").append(segmented("Show", [["median", "median"], ["slowest", "slowest"],
       ["first", "first"], ["all", "all"]], "median", showStep));
   else byId("timeline_t").append(el("button", { type: "button", onclick: showAll }, "all"));
+  if (hiddenLanes.length)
+    byId("timeline_t").append(el("button", { type: "button", "aria-pressed": "false",
+      onclick: (event) => {
+        foldLanes(hiddenLanes.length === 0);
+        event.target.textContent = hiddenLanes.length ? `${hiddenLanes.length} more lanes` : "fewer lanes";
+        redraw();
+      } }, `${hiddenLanes.length} more lanes`));
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();

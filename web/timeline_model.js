@@ -1,7 +1,9 @@
 // The slices of the timeline, ready to draw: rows of slices that do not overlap, by time.
 
 const timeline = data.timeline ? decoded(data.timeline) : null;
-const lanes = [];
+let lanes = [];
+let hiddenLanes = [];
+const MOST_LANES = 8;  // of threads, unless asked for
 
 /** Slices of a lane in rows: one that begins inside another lies a row below. */
 function rowsOfLane(lane) {
@@ -38,18 +40,33 @@ const nodeAt = new Map();
 if (timeline) {
   timeline.node.forEach((node, i) => nodeAt.set(node,
     { name: timeline.node_name[i], row: timeline.node_row[i], op: timeline.node_op[i] === 1 }));
-  const order = { thread: 0, calls: 1, stream: 2 };
   const busy = (lane) => lane.ns.reduce((sum, ns) => sum + ns, 0);
-  for (const lane of [...timeline.lanes].sort((a, b) =>
-    order[a.kind] - order[b.kind] || busy(b) - busy(a))) {
-    if (lane.begin.length === 0) continue;
-    lanes.push({ ...lane, rows: rowsOfLane(lane) });
-  }
+  const made = timeline.lanes.map(decoded).map((lane, i) =>
+    ({ ...lane, at: i, busy: busy(lane), rows: rowsOfLane(lane) })).filter((l) => l.begin.length);
+  const ofKind = (kind) => made.filter((l) => l.kind === kind).sort((a, b) => b.busy - a.busy);
+  // Each thread's calls of CUDA stand below it.
+  for (const thread of ofKind("thread"))
+    lanes.push(thread, ...ofKind("calls").filter((c) => c.thread === thread.at));
+  lanes.push(...ofKind("calls").filter((c) => !lanes.includes(c)), ...ofKind("stream"));
   if (data.steps && data.steps.of.length)
     lanes.unshift({ name: "steps", kind: "steps", rows: [{
       begin: data.steps.of.map((s) => s[1]), end: data.steps.of.map((s) => s[1] + s[2]),
       which: data.steps.of.map((_, i) => i) }] });
 }
+
+/** Leaves out the threads that do least, or shows all. */
+function foldLanes(fold) {
+  const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
+  let threads = 0;
+  const keeps = (lane) => {
+    if (lane.kind === "steps" || lane.kind === "stream") return true;
+    return ++threads <= MOST_LANES;
+  };
+  lanes = fold ? all.filter(keeps) : all;
+  hiddenLanes = all.filter((lane) => !lanes.includes(lane));
+}
+lanes.forEach((lane, i) => { lane.order = i; });
+foldLanes(true);
 
 /** What a slice is: its name, the row that it stands for or -1, and how it is drawn. */
 function sliceOf(lane, i) {

@@ -1,6 +1,7 @@
 // The call tree as an icicle: width is time, solid is the time at the roof.
 
 const tree = decoded(data.tree);
+tree.row.forEach((row, i) => { if (row >= 0) tree.parameters[i] = rows.parameters[row]; });
 const nodes = tree.parent.map((parent, i) => ({ i, parent, children: [], depth: 0, shut: false }));
 const topNodes = [];
 for (const n of nodes) {
@@ -10,30 +11,31 @@ for (const n of nodes) {
 const treeView = { by: device ? "device" : "host", at: null, order: "time" };
 const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
 const REGION = 26, OPERATOR = 44;
+const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
 const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");
-const nodeTitle = (n) => (n.i < 0 ? data.program : tree.name[n.i]);
 
 /** Rows of boxes: each with where it begins and how wide it is, in time. */
 function layout(at) {
   const out = [];
-  const put = (n, x, level) => {
-    out.push({ n, x, w: widthOf(n), level });
+  const inOrder = (list) => list.filter((n) => widthOf(n) > 0)
+    .sort((a, b) => widthOf(b) - widthOf(a));
+  // Children that ran at once on several threads take more time than what called them: they are
+  // drawn narrower, so that they lie below it.
+  const put = (n, x, y, part) => {
+    out.push({ n, x, y, w: widthOf(n) * part });
     let from = x;
-    const inside = [...n.children].sort((a, b) => widthOf(b) - widthOf(a));
+    const inside = inOrder(n.children);
     const sum = inside.reduce((s, c) => s + widthOf(c), 0);
-    const shrink = sum > widthOf(n) ? widthOf(n) / sum : 1;
+    const below = sum > widthOf(n) ? part * widthOf(n) / sum : part;
     for (const c of inside) {
-      if (widthOf(c) <= 0) continue;
-      put(c, from, level + 1);
-      from += widthOf(c) * shrink;
+      put(c, from, y + highOf(n), below);
+      from += widthOf(c) * below;
     }
-    void shrink;
   };
-  if (at) put(at, 0, 0);
-  else {
-    let x = 0;
-    for (const n of [...topNodes].sort((a, b) => widthOf(b) - widthOf(a)))
-      if (widthOf(n) > 0) { put(n, x, 0); x += widthOf(n); }
+  let x = 0;
+  for (const n of at ? [at] : inOrder(topNodes)) {
+    put(n, x, 0, 1);
+    x += widthOf(n);
   }
   return out;
 }
@@ -47,18 +49,18 @@ function tipOfNode(event, n, whole) {
     `${count(tree.calls[n.i])} calls, own time ` +
       time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
 }
-function treeBox(item, scale, tops, whole) {
-  const { n, x, w, level } = item;
+function treeBox(item, scale, whole) {
+  const { n, x, y, w } = item;
   const isOp = tree.op[n.i] === 1, row = tree.row[n.i];
   const bound = row >= 0 ? rows.bound[row] : "", wide = w * scale - 1;
-  const high = isOp ? OPERATOR : REGION;
+  const high = highOf(n);
   const label = wide > 34;
-  const box = el("button", { type: "button", tabindex: level === 0 ? 0 : -1, "data-row": row,
+  const box = el("button", { type: "button", tabindex: wide > 34 ? 0 : -1, "data-row": row,
     class: `box ${isOp ? "op" : "region"}${row >= 0 && row === state.row ? " sel" : ""}` +
       (matches(n) ? "" : " off"),
     "aria-label": `${tree.name[n.i]} ${time(w)}`,
-    style: `left:${x * scale}px;top:${tops[level]}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
-      (isOp ? `background:${pale(bound)}` : "") },
+    style: `left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
+      (isOp ? `background:${pale(bound)};` : "") + (label ? "" : "padding:0") },
   label ? [el("b", null, tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
     el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
       ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
@@ -92,13 +94,8 @@ function showTree() {
     : topNodes.reduce((sum, n) => sum + widthOf(n), 0);
   const scale = whole > 0 ? width / whole : 0;
   const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 3000);
-  const highs = [];
-  for (const item of drawn)
-    highs[item.level] = Math.max(highs[item.level] || 0, tree.op[item.n.i] ? OPERATOR : REGION);
-  const tops = [0];
-  for (const high of highs) tops.push(tops[tops.length - 1] + (high || REGION));
-  host.style.height = tops[tops.length - 1] + "px";
-  host.replaceChildren(...drawn.map((item) => treeBox(item, scale, tops, whole)));
+  host.style.height = drawn.reduce((most, i) => Math.max(most, i.y + highOf(i.n)), 0) + "px";
+  host.replaceChildren(...drawn.map((item) => treeBox(item, scale, whole)));
   const left = items.length - drawn.length + (tree.left_out || 0);
   byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
     `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;

@@ -62,8 +62,6 @@ namespace detail {
   out.close("]");
   put_other_roofs(out, t);
   out.column("row", chart.points, [&](const chart_point& at) { out.integer(at.row); });
-  out.column("x", chart.points, [&](const chart_point& at) { out.number(at.flops_per_byte); });
-  out.column("y", chart.points, [&](const chart_point& at) { out.number(at.flops_per_s); });
   double left_out_ns = 0, all_ns = 0;
   std::vector<bool> shown(t.operators.rows.size());
   for (const chart_point& at : chart.points) shown[at.row] = true;
@@ -78,7 +76,7 @@ namespace detail {
 }
 
 [[gnu::cold]] inline void put_tree(script_json& out, const page_tables& t) {
-  constexpr std::size_t most = 10'000;
+  constexpr std::size_t most = 5'000;
   std::vector<folded_row> rows = fold_siblings(call_tree(t.run, t.run.threads.size() > 1));
   const std::size_t all = rows.size();
   // Parents stand before their children, so that what is kept of the front has its parents.
@@ -101,7 +99,9 @@ namespace detail {
   out.texts("name", kept, [&](ref f) {
     return f->row.kind == scope_kind::root ? thread_name(t.run, f->row.thread) : f->row.name;
   });
-  out.texts("parameters", kept, [](ref f) { return f->row.parameters; });
+  out.texts("parameters", kept, [&](ref f) {
+    return t.row_of(f->row.node) < t.operators.rows.size() ? std::string{} : f->row.parameters;
+  });
   out.column("parent", kept, [&](ref f) {
     out.integer(f->row.parent < rows.size() ? static_cast<std::int64_t>(place[f->row.parent]) : -1);
   });

@@ -88,7 +88,7 @@ struct page_head {
                 (roof.roof.at_most ? "at most " : "") + format_share(roof.roof.value) +
                 " of what this " + (t.device ? "GPU" : "CPU") + " can do.";
     const double over_ns = roof.ideal_ns.value + roof.lost_ns.value;
-    out.second = (!steps.empty() && steps[0].count > 1 ? took + "; its " : "Its ") +
+    out.second = (!steps.empty() && steps[0].count > 1 ? took + "; the run's " : "Its ") +
                  std::string{"operators take "} + format_time(over_ns) + " and need " +
                  format_time(roof.ideal_ns.value) + '.';
   }

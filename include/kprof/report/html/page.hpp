@@ -96,7 +96,7 @@ class html_page {
 
   [[gnu::cold]] void put_data() {
     const profile& p = t_.run;
-    script_json out(out_, t_.operators.rows.size() > 2'000 ? 4 : 6);
+    script_json out(out_, t_.operators.rows.size() > many_rows ? 4 : 6);
     out.open("{");
     out.member("version", kprof_version());
     out.member("program", p.program);

@@ -20,6 +20,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -32,19 +33,19 @@ class script_json {
 
   script_json& key(std::string_view name) {
     separate();
-    out_.put("\"");
-    out_.put(name);
-    out_.put("\":");
+    write("\"");
+    write(name);
+    write("\":");
     is_first_ = true;
     return *this;
   }
   void open(std::string_view bracket) {
     separate();
-    out_.put(bracket);
+    write(bracket);
     is_first_ = true;
   }
   void close(std::string_view bracket) {
-    out_.put(bracket);
+    write(bracket);
     is_first_ = false;
   }
   void none() { put("null"); }
@@ -84,13 +85,35 @@ class script_json {
     requires(!std::same_as<T, bool>)
   void member(std::string_view name, T value) { key(name).integer(value); }
 
-  /// A column of a table: put_one(row) puts the value of each.
+  /// A column of a table, of which put_one(row) puts a value: [1, 2, ...], or {"same": 1, "count":
+  /// 2} where all are the same.
   template <class Rows, class Put>
   void column(std::string_view name, const Rows& rows, Put put_one) {
-    key(name).open("[");
-    for (const auto& row : rows) put_one(row);
-    close("]");
+    key(name);
+    put(column_text(rows, put_one));
   }
+  template <class Rows, class Put>
+  std::string column_text(const Rows& rows, Put put_one) {
+    std::string all, one, first;
+    std::size_t count = 0;
+    bool is_same = true;
+    for (const auto& row : rows) {
+      one.clear();
+      const bool was_first = std::exchange(is_first_, true);
+      std::string* const was = std::exchange(into_, &one);
+      put_one(row);
+      into_ = was;
+      is_first_ = was_first;
+      if (count == 0) first = one;
+      is_same = is_same && one == first;
+      all.append(count++ == 0 ? "[" : ",") += one;
+    }
+    if (is_same && count > 1)
+      return "{\"same\":" + first + ",\"count\":" + std::to_string(count) + '}';
+    return all + (count == 0 ? "[]" : "]");
+  }
+  /// JSON that column_text() gave.
+  void ready(std::string_view json) { put(json); }
   /// Texts, each different one once: {"all": [TEXT, ...], "of": [which, ...]}.
   template <class Rows, class Text>
   void texts(std::string_view name, const Rows& rows, Text text_of) {
@@ -112,17 +135,22 @@ class script_json {
 
  private:
   void separate() {
-    if (!is_first_) out_.put(",");
+    if (!is_first_) write(",");
     is_first_ = false;
   }
   void put(std::string_view value) {
     separate();
-    out_.put(value);
+    write(value);
+  }
+  void write(std::string_view piece) {
+    if (into_ != nullptr) into_->append(piece);
+    else out_.put(piece);
   }
 
   text_sink& out_;
   int digits_;
   bool is_first_ = true;
+  std::string* into_ = nullptr;  // while a column is made
   std::string text_;
 };
 

@@ -276,6 +276,7 @@ noscript td, noscript th { border-bottom: 1px solid var(--line); }
 border-top: 1px solid var(--line); }
 #ops tbody tr.group:first-child > * { border-top: 0; }
 #ops tr.group th { font-weight: 600; }
+#ops tr.group .note { font-weight: 400; font-size: 12px; }
 #ops tr.group button { border: 0; padding: 0 6px 0 0; font-weight: 600; height: 24px; text-align: left; }
 #ops tr.row { cursor: pointer; height: 26px; }
 #ops tr.row:hover > *, #ops tr.open > *, #ops tr.detail > td { background: var(--bg2); }
@@ -420,26 +421,38 @@ if (x === null || !isFinite(x)) return "n/a";
 const text = x === 0 ? "0" : x < 0.0005 ? "<0.1" : grouped((100 * x).toFixed(1));
 return text + THIN + "%";
 }
-function aligned(values) {
-const texts = values.map((x) => (x === null ? "n/a" : three(x)));
-const decimals = (t) => (t.includes(".") ? t.length - t.indexOf(".") - 1 : 0);
-const most = Math.max(0, ...texts.map(decimals));
-return texts.map((t) => {
-if (t === "n/a") return t;
-const have = decimals(t);
-return t + (have === 0 && most > 0 ? "\u2008" : "") + "\u2007".repeat(most - have);
-});
+const decimalsOf = (text) => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
+function padded(text, most) {
+if (text === "n/a") return text;
+const have = decimalsOf(text);
+return text + (have === 0 && most > 0 ? "\u2008" : "") + "\u2007".repeat(Math.max(0, most - have));
 }
+const mostDecimals = (values) =>
+values.reduce((most, x) => (x === null ? most : Math.max(most, decimalsOf(three(x)))), 0);
+function aligned(values) {
+const most = mostDecimals(values);
+return values.map((x) => padded(x === null ? "n/a" : three(x), most));
+}
+const nice = (text) => text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
+"$1" + THIN + "$2");
 function timeUnit(values) {
-const most = Math.max(0, ...values.filter((x) => x !== null));
+const most = values.reduce((a, x) => Math.max(a, x || 0), 0);
 return most >= 1e10 ? TIME[3] : most >= 1e7 ? TIME[2] : most >= 1e4 ? TIME[1] : TIME[0];
 }
+const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
 function decoded(table) {
 const out = {};
-for (const [name, column] of Object.entries(table || {}))
-out[name] = column && column.of && column.all ? column.of.map((i) => column.all[i]) : column;
+for (const [name, column] of Object.entries(table || {})) {
+if (!isObject(column)) out[name] = column;
+else if ("same" in column) out[name] = new Array(column.count).fill(column.same);
+else if (column.all) out[name] = listed(column.of).map((i) => listed(column.all)[i]);
+else out[name] = decoded(column);
+}
+for (const [name, column] of Object.entries(out.metrics || {}))
+if (typeof column === "string") out.metrics[name] = out.metrics[column];
 return out;
 }
+const listed = (column) => (isObject(column) ? new Array(column.count).fill(column.same) : column);
 const rows = decoded(data.rows);
 const total = decoded(data.total);
 const metricOf = (row, id) => (rows.metrics[id] ? rows.metrics[id][row] : null);
@@ -515,7 +528,7 @@ history.pushState(null, "", hash || location.pathname + location.search);
 tell("select");
 }
 function selectFromHash() {
-const found = /^#row=([0-9a-f]{16})$/.exec(location.hash);
+const found = /^#row=([0-9a-f]{10,16})$/.exec(location.hash);
 state.row = found ? rows.key.indexOf(found[1]) : location.hash ? state.row : -1;
 tell("select");
 }
@@ -586,12 +599,13 @@ return Object.keys(names).filter((name) => bounds.has(name) || extra.includes(na
 el("span", { class: "sw", style: `background:var(--${name})` }),
 (name === "red" ? "▲ " : "") + names[name]));
 }
-const solidLegend = () => [
-el("span", null, el("span", { class: "sw", style: "background:var(--compute)" }),
-"solid: needed at the roof"),
-el("span", null, el("span", { class: "sw", style: `background:${pale("compute")}` }),
-"pale: lost"),
-];
+function solidLegend() {
+const main = allRows.filter((row) => rows.needed[row] > 0).sort(byTime)[0];
+if (main === undefined) return [];
+return [[hue(rows.bound[main]), "solid: needed at the roof"],
+[pale(rows.bound[main]), "pale: lost"]].map(([colour, text]) =>
+el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text));
+}
 function stepBars() {
 const steps = data.steps ? data.steps.of.slice(-40) : [];
 if (steps.length < 2) return null;
@@ -608,8 +622,8 @@ fill: "var(--line2)" });
 function showFacts() {
 byId("facts").replaceChildren(...data.facts.map(([label, value, basis], i) =>
 el("div", null, el("div", { class: "label" }, label),
-el("div", { class: "value" }, value.replace(" ", THIN), i === 0 ? stepBars() : null),
-el("div", { class: "basis", title: basis }, basis))));
+el("div", { class: "value" }, nice(value), i === 0 ? stepBars() : null),
+el("div", { class: "basis", title: basis }, nice(basis)))));
 }
 function shareParts() {
 const table = groups.operator;
@@ -715,14 +729,14 @@ const line = el("li", { style: a.row === undefined ? null : "cursor:pointer",
 onclick: a.row === undefined ? null : () => select(a.row, true) },
 el("span", { class: "rank" }, String(i + 1)),
 el("div", null,
-a.row === undefined ? el("span", { class: "what" }, `${a.where} ${a.fact}.`)
+a.row === undefined ? el("span", { class: "what" }, nice(`${a.where} ${a.fact}.`))
 : el("button", { class: "link what", type: "button", style: "text-decoration:none;" +
-"text-align:left;font-size:14px" }, `${a.where} ${a.fact}.`),
+"text-align:left;font-size:14px" }, nice(`${a.where} ${a.fact}.`)),
 el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
 el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
 el("div", { class: "side" }, a.gain >= 0
-? [el("div", { class: "gain" }, el("b", null, "≤ " + a.gain_text.replace(" ", THIN)), " ",
-el("span", { class: "note" }, a.share + " of the run")), staircase(step, from)]
+? [el("div", { class: "gain" }, el("b", null, "≤ " + nice(a.gain_text)), " ",
+el("span", { class: "note" }, nice(a.share) + " of the run")), staircase(step, from)]
 : el("div", { class: "gain note" }, "gain not known")));
 from += step.part;
 return line;
@@ -732,7 +746,7 @@ function showTrust() {
 const marks = { ok: "✓", bad: "▲", none: "–" };
 byId("trust").replaceChildren(...data.trust.map(([mark, what, rest]) =>
 el("li", null, el("span", { class: mark === "bad" ? "bad" : "note" }, marks[mark]),
-el("span", null, el("b", null, what), " " + rest))));
+el("span", null, el("b", null, nice(what)), " " + nice(rest)))));
 }
 function showBanner() {
 const banner = byId("banner");
@@ -743,6 +757,9 @@ banner.replaceChildren(el("b", null, "▲ Something is missing from this report.
 }
 function showOverview() {
 byId("program").textContent = data.program;
+byId("about").textContent = nice(data.about);
+byId("sentence").replaceChildren(data.complete ? "" : el("span", { class: "bad" }, "▲ "),
+nice(data.first), el("br"), el("span", null, nice(data.second)));
 document.querySelector("#overview .legend")
 .replaceChildren(...legend(), ...solidLegend());
 showBanner();
@@ -812,8 +829,7 @@ const units = {};
 for (const c of COLUMNS)
 if (c.unit === "time")
 units[c.id] = timeUnit(c.id === "time" ? rows.time : rows.metrics[c.id] || []);
-const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100
-: metricById[c.id] ? metricById[c.id].scale : 1);
+const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100 : 1);
 const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small || "");
 const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
 function barCell(ns, needed, bound, width) {
@@ -936,22 +952,26 @@ for (const c of columns)
 if (!c.text && !c.draw && !c.texts)
 c.texts = c.id === "calls" || c.id === "kernels" || c.id === "copies"
 ? allRows.map((row) => count(inTable(rows, c.id, row)))
-: aligned(allRows.map((row) => {
-const value = inTable(rows, c.id, row);
-return value === null ? null : value * factor(c);
-}));
+: alignedColumn(c);
+}
+function alignedColumn(c) {
+const of = (source) => Array.from({ length: source.count }, (_, i) => inTable(source, c.id, i))
+.map((value) => (value === null ? null : value * factor(c)));
+const values = of(rows);
+c.most = mostDecimals([...values, ...of(groups.operator), ...of(total)]);
+return values.map((x) => padded(x === null ? "n/a" : three(x), c.most));
 }
 function sumCells(columns, group, values) {
 return columns.map((c, i) => {
 if (i === 0) return null;
-if (c.id === "time") return el("td", { class: "n" }, three(group.ns * factor(c)));
+if (c.id === "time") return el("td", { class: "n" }, padded(three(group.ns * factor(c)), c.most || 0));
 if (c.id === "bar") return el("td", null,
 barCell(group.ns, group.needed, group.bound, c.width - 16));
 const value = values ? values(c) : null;
 if (c.id === "roof") return el("td", { class: "n" },
 value === null ? "" : roofCell(value, group.bound, false));
 if (c.text || c.draw || value === null) return el("td");
-const text = c.id === "calls" ? count(value) : three(value * factor(c));
+const text = c.id === "calls" ? count(value) : padded(three(value * factor(c)), c.most || 0);
 return el("td", { class: "n" }, text);
 }).slice(1);
 }
@@ -1095,7 +1115,8 @@ metricOf(row, "first") === null ? null
 }
 function detailOf(row) {
 const roof = metricOf(row, "roof"), lost = lostOf(row), ideal = metricOf(row, "ideal");
-const flops = rows.flops_call[row], bytes = rows.bytes_call[row];
+const flops = rows.flops_call ? rows.flops_call[row] : null;
+const bytes = rows.bytes_call ? rows.bytes_call[row] : null;
 const took = ideal !== null && lost !== null ? ideal + lost : null;
 const at80 = took !== null && roof < 0.8 ? took - ideal / 0.8 : null;
 const kernel = (kernels ? kernels.row : []).indexOf(row);
@@ -1208,7 +1229,9 @@ on("filter", () => showTable());
 let tableNarrow = innerWidth;
 on("resize", () => { if (innerWidth !== tableNarrow) { tableNarrow = innerWidth; showTable(); } });
 )page",
-R"page(const chart = data.roofline;
+R"page(const chart = decoded(data.roofline);
+chart.x = chart.row.map((row) => metricOf(row, "intensity"));
+chart.y = chart.row.map((row) => metricOf(row, "gflops") * 1e9);
 const pointOfRow = new Map(chart.row.map((row, i) => [row, i]));
 const roofOfRow = (row) => pointOfRow.has(row);
 const roofView = { type: "", levelled: isNarrow() };
@@ -1285,7 +1308,7 @@ const list = chart.slopes.map((s) => [s.name, s.bytes]);
 if (main) list.push([device ? "memory" : "DRAM", main.bytes]);
 const angle = -Math.atan2(py(f.y0) - py(f.y0 * 10), px(10 * f.x0) - px(f.x0)) * 180 / Math.PI;
 list.sort((a, b) => b[1] - a[1]).forEach(([name, bytes], i) => {
-const x = f.x0 * 10 ** (0.12 + 0.28 * i), y = x * bytes;
+const x = f.x0 * 10 ** (0.12 + 0.5 * i), y = x * bytes;
 if (!main || y > f.y1 * 0.7 || y < f.y0 * 1.5 || x * bytes > main.flops) return;
 out.append(svg("text", { class: "halo",
 transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` },
@@ -1296,7 +1319,10 @@ return out;
 function bubbles(points, px, yOf, radius, labels, selectedLine) {
 const out = svg("g"), names = svg("g"), seen = new Set();
 const order = [...points].sort((a, b) => rows.time[chart.row[b]] - rows.time[chart.row[a]]);
-for (const i of order) labels.block(px(chart.x[i]) - 3, yOf(i) - 3, 6, 6);
+for (const i of order) {
+const r = 0.75 * radius(i);
+labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
+}
 for (const i of order) {
 const row = chart.row[i], x = px(chart.x[i]), y = yOf(i), r = radius(i);
 const wrong = rows.bound[row] === "impossible", chosenNow = row === state.row;
@@ -1370,7 +1396,7 @@ svg("line", { x1: x, x2: x, y1: y, y2: py(1), stroke: "var(--ink)", "stroke-widt
 } else {
 const py = (y) => bottom - (bottom - top) * Math.log10(y / f.y0) / Math.log10(f.y1 / f.y0);
 const ticks = [];
-for (let y = f.y0; y <= f.y1; y *= 10) ticks.push([py(y), si(y, "").replace(".00", "")]);
+for (let y = f.y0; y <= f.y1; y *= 10) ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
 const { out, labels: ends, main } = roofLines(f, px, py, right);
 picture.append(out, axes(f, px, bottom, left, right, ticks, top), slopeLabels(f, px, py, main));
 if (!narrow) picture.append(ends);
@@ -1423,6 +1449,7 @@ for (const event of ["select", "filter", "resize"]) on(event, showRoofline);
 }
 )page",
 R"page(const tree = decoded(data.tree);
+tree.row.forEach((row, i) => { if (row >= 0) tree.parameters[i] = rows.parameters[row]; });
 const nodes = tree.parent.map((parent, i) => ({ i, parent, children: [], depth: 0, shut: false }));
 const topNodes = [];
 for (const n of nodes) {
@@ -1432,28 +1459,27 @@ n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 const treeView = { by: device ? "device" : "host", at: null, order: "time" };
 const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
 const REGION = 26, OPERATOR = 44;
+const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
 const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");
-const nodeTitle = (n) => (n.i < 0 ? data.program : tree.name[n.i]);
 function layout(at) {
 const out = [];
-const put = (n, x, level) => {
-out.push({ n, x, w: widthOf(n), level });
+const inOrder = (list) => list.filter((n) => widthOf(n) > 0)
+.sort((a, b) => widthOf(b) - widthOf(a));
+const put = (n, x, y, part) => {
+out.push({ n, x, y, w: widthOf(n) * part });
 let from = x;
-const inside = [...n.children].sort((a, b) => widthOf(b) - widthOf(a));
+const inside = inOrder(n.children);
 const sum = inside.reduce((s, c) => s + widthOf(c), 0);
-const shrink = sum > widthOf(n) ? widthOf(n) / sum : 1;
+const below = sum > widthOf(n) ? part * widthOf(n) / sum : part;
 for (const c of inside) {
-if (widthOf(c) <= 0) continue;
-put(c, from, level + 1);
-from += widthOf(c) * shrink;
+put(c, from, y + highOf(n), below);
+from += widthOf(c) * below;
 }
-void shrink;
 };
-if (at) put(at, 0, 0);
-else {
 let x = 0;
-for (const n of [...topNodes].sort((a, b) => widthOf(b) - widthOf(a)))
-if (widthOf(n) > 0) { put(n, x, 0); x += widthOf(n); }
+for (const n of at ? [at] : inOrder(topNodes)) {
+put(n, x, 0, 1);
+x += widthOf(n);
 }
 return out;
 }
@@ -1466,17 +1492,17 @@ tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof`,
 `${count(tree.calls[n.i])} calls, own time ` +
 time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
 }
-function treeBox(item, scale, tops, whole) {
-const { n, x, w, level } = item;
+function treeBox(item, scale, whole) {
+const { n, x, y, w } = item;
 const isOp = tree.op[n.i] === 1, row = tree.row[n.i];
 const bound = row >= 0 ? rows.bound[row] : "", wide = w * scale - 1;
-const high = isOp ? OPERATOR : REGION;
+const high = highOf(n);
 const label = wide > 34;
-const box = el("button", { type: "button", tabindex: level === 0 ? 0 : -1, "data-row": row,
+const box = el("button", { type: "button", tabindex: wide > 34 ? 0 : -1, "data-row": row,
 class: `box ${isOp ? "op" : "region"}${row >= 0 && row === state.row ? " sel" : ""}` +
 (matches(n) ? "" : " off"),
 "aria-label": `${tree.name[n.i]} ${time(w)}`,
-style: `left:${x * scale}px;top:${tops[level]}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
+style: `left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
 (isOp ? `background:${pale(bound)}` : "") },
 label ? [el("b", null, tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
 el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
@@ -1511,13 +1537,8 @@ const whole = treeView.at ? widthOf(treeView.at)
 : topNodes.reduce((sum, n) => sum + widthOf(n), 0);
 const scale = whole > 0 ? width / whole : 0;
 const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 3000);
-const highs = [];
-for (const item of drawn)
-highs[item.level] = Math.max(highs[item.level] || 0, tree.op[item.n.i] ? OPERATOR : REGION);
-const tops = [0];
-for (const high of highs) tops.push(tops[tops.length - 1] + (high || REGION));
-host.style.height = tops[tops.length - 1] + "px";
-host.replaceChildren(...drawn.map((item) => treeBox(item, scale, tops, whole)));
+host.style.height = drawn.reduce((most, i) => Math.max(most, i.y + highOf(i.n)), 0) + "px";
+host.replaceChildren(...drawn.map((item) => treeBox(item, scale, whole)));
 const left = items.length - drawn.length + (tree.left_out || 0);
 byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
 `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;
@@ -1540,7 +1561,9 @@ for (const event of ["select", "filter", "resize"]) on(event, showTree);
 }
 )page",
 R"page(const timeline = data.timeline ? decoded(data.timeline) : null;
-const lanes = [];
+let lanes = [];
+let hiddenLanes = [];
+const MOST_LANES = 8;  // of threads, unless asked for
 function rowsOfLane(lane) {
 const out = [], ends = [];
 let begin = 0;
@@ -1573,18 +1596,30 @@ const nodeAt = new Map();
 if (timeline) {
 timeline.node.forEach((node, i) => nodeAt.set(node,
 { name: timeline.node_name[i], row: timeline.node_row[i], op: timeline.node_op[i] === 1 }));
-const order = { thread: 0, calls: 1, stream: 2 };
 const busy = (lane) => lane.ns.reduce((sum, ns) => sum + ns, 0);
-for (const lane of [...timeline.lanes].sort((a, b) =>
-order[a.kind] - order[b.kind] || busy(b) - busy(a))) {
-if (lane.begin.length === 0) continue;
-lanes.push({ ...lane, rows: rowsOfLane(lane) });
-}
+const made = timeline.lanes.map(decoded).map((lane, i) =>
+({ ...lane, at: i, busy: busy(lane), rows: rowsOfLane(lane) })).filter((l) => l.begin.length);
+const ofKind = (kind) => made.filter((l) => l.kind === kind).sort((a, b) => b.busy - a.busy);
+for (const thread of ofKind("thread"))
+lanes.push(thread, ...ofKind("calls").filter((c) => c.thread === thread.at));
+lanes.push(...ofKind("calls").filter((c) => !lanes.includes(c)), ...ofKind("stream"));
 if (data.steps && data.steps.of.length)
 lanes.unshift({ name: "steps", kind: "steps", rows: [{
 begin: data.steps.of.map((s) => s[1]), end: data.steps.of.map((s) => s[1] + s[2]),
 which: data.steps.of.map((_, i) => i) }] });
 }
+function foldLanes(fold) {
+const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
+let threads = 0;
+const keeps = (lane) => {
+if (lane.kind === "steps" || lane.kind === "stream") return true;
+return ++threads <= MOST_LANES;
+};
+lanes = fold ? all.filter(keeps) : all;
+hiddenLanes = all.filter((lane) => !lanes.includes(lane));
+}
+lanes.forEach((lane, i) => { lane.order = i; });
+foldLanes(true);
 function sliceOf(lane, i) {
 if (lane.kind === "steps") return { name: `step ${data.steps.of[i][0]}`, row: -1, op: false };
 const node = lane.node ? nodeAt.get(lane.node[i]) : undefined;
@@ -1764,12 +1799,14 @@ const slice = sliceOf(lane, line.which[k]);
 if (slice.row !== state.row || slice.launch < 0) continue;
 const ns = line.end[k] - line.begin[k];
 if (!best || ns > best.ns)
-best = { ns, begin: line.begin[k], launch: slice.launch, y: view.top[i] + depth * ROW.stream };
+best = { ns, begin: line.begin[k], launch: slice.launch,
+from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] + depth * ROW.stream };
 }
 });
 });
-const source = lanes.findIndex((l) => l.kind === "calls" || l.kind === "thread");
-if (!best || source < 0) return;
+if (!best) return;
+const source = lanes.findIndex((l) => l.at === best.from && l.kind === "thread");
+if (source < 0) return;
 const c = view.colours, from = lanes[source];
 const x0 = xOf(best.begin - best.launch), x1 = xOf(best.begin);
 const y0 = view.top[source] + from.rows.length * ROW[from.kind], y1 = best.y;
@@ -1943,6 +1980,13 @@ if (stepFor("median") && data.steps.of.length > 1)
 byId("timeline_t").append(segmented("Show", [["median", "median"], ["slowest", "slowest"],
 ["first", "first"], ["all", "all"]], "median", showStep));
 else byId("timeline_t").append(el("button", { type: "button", onclick: showAll }, "all"));
+if (hiddenLanes.length)
+byId("timeline_t").append(el("button", { type: "button", "aria-pressed": "false",
+onclick: (event) => {
+foldLanes(hiddenLanes.length === 0);
+event.target.textContent = hiddenLanes.length ? `${hiddenLanes.length} more lanes` : "fewer lanes";
+redraw();
+} }, `${hiddenLanes.length} more lanes`));
 canvas.addEventListener("wheel", (event) => {
 if (!event.ctrlKey && !event.metaKey) return;
 event.preventDefault();
@@ -2051,7 +2095,7 @@ byId("steps_n").textContent = data.steps.all > data.steps.of.length
 (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each" : "; what single steps did is not known");
 byId("steps_s").replaceChildren(el("div", { class: "facts" },
 data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
-el("span", null, value)))), data.steps.excess ? el("p", null, data.steps.excess) : "");
+el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess)) : "");
 }
 on("resize", showSteps);
 )page",
@@ -2122,12 +2166,13 @@ byId("missing").hidden = data.missing.length === 0;
 byId("missing_b").replaceChildren(...data.missing.flatMap(([what, why, remedy]) =>
 [el("dt", null, what), el("dd", null, why), el("dd", null, remedy)]));
 byId("machine").hidden = false;
-byId("machine_b").replaceChildren(...data.machine.filter((m) => m.of.length).map((m) =>
-el("div", null, el("h3", null, m.title), m.of.map(([label, value]) =>
-el("div", { class: "row" }, el("span", null, label), el("span", null, value))))));
-if (data.notes.length)
+const notes = listed(data.notes);
+byId("machine_b").replaceChildren(...data.machine.filter((m) => listed(m.of).length).map((m) =>
+el("div", null, el("h3", null, m.title), listed(m.of).map(([label, value]) =>
+el("div", { class: "row" }, el("span", null, label), el("span", null, nice(value)))))));
+if (notes.length)
 byId("machine_b").after(el("div", { style: "margin-top:20px" }, el("h3", null, "Notes"),
-el("ul", null, data.notes.map((n) => el("li", { class: "note" }, "– " + n)))));
+el("ul", null, notes.map((n) => el("li", { class: "note" }, "– " + n)))));
 byId("foot").textContent = `${data.version} · all numbers are in this file: no request is made`;
 }
 for (const event of ["select", "filter"]) on(event, showKernels);

@@ -22,6 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -130,15 +132,37 @@ struct call_times {
   return "";
 }
 
-/// The metrics of rows, those that any row knows: {"calls": [1, ...], ...}.
+/// Of so many rows the page has fewer digits, and no metrics that few look at.
+inline constexpr std::size_t many_rows = 2'000;
+inline bool is_left_out_of_many(std::string_view metric) noexcept {
+  for (const std::string_view id :
+       {"share", "p99", "min", "max", "first", "mean", "open", "open_time", "cpu"})
+    if (metric == id) return true;
+  return false;
+}
+
+/// The metrics of rows, those that any row knows: {"calls": [1, ...], ...}. In place of a column
+/// that is as an earlier one stands the earlier one's name.
 [[gnu::cold]] inline void put_metrics(script_json& out, const page_tables& t,
                                       const std::vector<operator_row>& rows) {
+  std::vector<std::pair<std::string_view, std::string>> written;
   out.key("metrics").open("{");
   for (const metric& m : metrics) {
     if (m.of_device && !t.device) continue;
     const bool any = std::any_of(rows.begin(), rows.end(),
                                  [&](const operator_row& row) { return m.of(row).known(); });
-    if (any) out.column(m.id, rows, [&](const operator_row& row) { out.number(m.of(row)); });
+    if (!any || (rows.size() > many_rows && is_left_out_of_many(m.id))) continue;
+    std::string column = out.column_text(
+        rows, [&](const operator_row& row) { out.number(m.of(row), m.unit.scale); });
+    const auto same = std::find_if(written.begin(), written.end(),
+                                   [&](const auto& w) { return w.second == column; });
+    out.key(m.id);
+    if (same != written.end() && rows.size() > 1) {
+      out.text(same->first);
+    } else {
+      out.ready(column);
+      written.emplace_back(m.id, std::move(column));
+    }
   }
   out.close("}");
 }
@@ -151,7 +175,9 @@ struct call_times {
   for (const dimension& d : dimensions)
     if (std::string_view{d.id} != "operator")
       out.texts(d.id, rows, [&](row_ref row) { return d.of(t.run, row); });
-  out.column("key", rows, [&](row_ref row) { out.text(row_key_text(row.key)); });
+  out.column("key", rows, [&](row_ref row) {
+    out.text(row_key_text(row.key).substr(0, rows.size() > many_rows ? 10 : 16));
+  });
   out.column("sets", rows, [&](row_ref row) { out.integer(row.variants); });
   out.column("time", rows, [&](row_ref row) { out.number(t.time_of(row)); });
   out.column("needed", rows, [&](row_ref row) { out.number(needed_of(row, t.time_of(row))); });
@@ -174,12 +200,13 @@ struct call_times {
     return row.verdict.roof.known() ? "" : explain(row.verdict.roof.why);
   });
   out.column("at_most", rows, [&](row_ref row) { out.integer(row.verdict.roof.at_most ? 1 : 0); });
-  out.column("flops_call", rows, [&](row_ref row) { out.number(row.flops_per_call); });
-  out.column("bytes_call", rows, [&](row_ref row) { out.number(row.bytes_per_call); });
+  if (rows.size() <= many_rows) {
+    out.column("flops_call", rows, [&](row_ref row) { out.number(row.flops_per_call); });
+    out.column("bytes_call", rows, [&](row_ref row) { out.number(row.bytes_per_call); });
+  }
   out.column("of_memory", rows, [&](row_ref row) { out.integer(row.verdict.of_memory ? 1 : 0); });
-  constexpr std::size_t most_histograms = 2'000;
   out.key("calls").open("[");
-  for (const call_times& calls : call_times_of(t, most_histograms)) {
+  for (const call_times& calls : call_times_of(t, many_rows)) {
     out.open("[");
     if (!calls.single.empty()) {
       out.integer(0);
@@ -201,7 +228,6 @@ struct call_times {
     out.member("id", m.id);
     out.member("label", m.label);
     out.member("unit", m.unit.name);
-    out.member("scale", m.unit.scale);
     out.member("adds", additivity_word(m.adds));
     out.member("meaning", m.meaning_in(t.device));
     out.close("}");

@@ -32,11 +32,13 @@ struct page_slice {
   std::int64_t what = -1;  ///< node of a scope or item; of a call -1
   std::int64_t name = -1;  ///< of a kernel or call: in `names`
   std::int64_t launched = -1;
+  std::int64_t launcher = -1;  ///< lane of the thread that launched it
 };
 
 struct page_lane {
   std::string name;
-  const char* kind;  ///< "thread", "calls", "stream"
+  const char* kind;          ///< "thread", "calls", "stream"
+  std::int64_t thread = -1;  ///< of calls: the lane of their thread
 };
 
 class page_timeline {
@@ -66,13 +68,13 @@ class page_timeline {
  private:
   [[gnu::cold]] void collect() {
     const profile& p = t_.run;
-    std::vector<std::uint32_t> thread_lane(p.threads.size(), none), call_lane(thread_lane);
+    std::vector<std::uint32_t> call_lane(p.threads.size(), none), thread_lane(call_lane);
     for (const timeline_scope& s : p.timeline) {
       if (s.node >= p.nodes.size() || p.nodes[s.node].thread >= thread_lane.size()) continue;
       std::uint32_t& lane = thread_lane[p.nodes[s.node].thread];
       if (lane == none) lane = add_lane(thread_name(p, p.nodes[s.node].thread), "thread");
       slices_.push_back({whole_ns(p.clock.to_ns(s.start)), whole_ns(p.clock.to_ns(s.duration)),
-                         lane, static_cast<std::int64_t>(s.node)});
+                         lane, static_cast<std::int64_t>(s.node), -1, -1, -1});
     }
     const std::size_t first_call = names_.size();
     for (const std::string& function : p.device.functions) names_.push_back(function);
@@ -80,14 +82,17 @@ class page_timeline {
       if (c.end < c.begin || c.thread >= call_lane.size() || c.name >= p.device.functions.size())
         continue;
       std::uint32_t& lane = call_lane[c.thread];
-      if (lane == none) lane = add_lane(thread_name(p, c.thread) + ", CUDA", "calls");
+      if (lane == none) {
+        lane = add_lane(thread_name(p, c.thread) + ", CUDA", "calls");
+        if (thread_lane[c.thread] != none) lanes_[lane].thread = thread_lane[c.thread];
+      }
       slices_.push_back({bounded_time(c.begin), bounded_time(c.end) - bounded_time(c.begin), lane,
-                         -1, static_cast<std::int64_t>(first_call + c.name)});
+                         -1, static_cast<std::int64_t>(first_call + c.name), -1, -1});
     }
-    collect_items();
+    collect_items(thread_lane);
   }
 
-  [[gnu::cold]] void collect_items() {
+  [[gnu::cold]] void collect_items(const std::vector<std::uint32_t>& thread_lane) {
     const profile& p = t_.run;
     const std::size_t first_kernel = names_.size();
     for (const std::string& kernel : p.device.kernels)
@@ -113,11 +118,14 @@ class page_timeline {
       slices_.push_back({bounded_time(i.start), bounded_time(i.end) - bounded_time(i.start), lane,
                          w.scope < p.nodes.size() ? static_cast<std::int64_t>(w.scope) : -1,
                          name < names_.size() ? static_cast<std::int64_t>(name) : -1,
-                         i.call_begin >= 0 ? bounded_time(i.call_begin) : -1});
+                         i.call_begin >= 0 ? bounded_time(i.call_begin) : -1,
+                         i.thread < thread_lane.size() && thread_lane[i.thread] != none
+                             ? static_cast<std::int64_t>(thread_lane[i.thread])
+                             : -1});
     }
   }
   std::uint32_t add_lane(std::string name, const char* kind) {
-    lanes_.push_back({std::move(name), kind});
+    lanes_.push_back({std::move(name), kind, -1});
     return static_cast<std::uint32_t>(lanes_.size() - 1);
   }
 
@@ -194,11 +202,12 @@ class page_timeline {
     out.open("{");
     out.member("name", lanes_[lane].name);
     out.member("kind", lanes_[lane].kind);
+    out.member("thread", lanes_[lane].thread);
+    std::vector<const page_slice*> of_lane;
+    for (const page_slice& s : slices_)
+      if (s.lane == lane) of_lane.push_back(&s);
     const auto column = [&](const char* name, auto value) {
-      out.key(name).open("[");
-      for (const page_slice& s : slices_)
-        if (s.lane == lane) out.integer(value(s));
-      out.close("]");
+      out.column(name, of_lane, [&](const page_slice* s) { out.integer(value(*s)); });
     };
     std::int64_t before = 0;
     column("begin", [&before](const page_slice& s) {
@@ -210,6 +219,7 @@ class page_timeline {
     const std::string_view kind = lanes_[lane].kind;
     if (kind != "calls") column("node", [](const page_slice& s) { return s.what; });
     if (kind != "thread") column("name_of", [](const page_slice& s) { return s.name; });
+    if (kind == "stream") column("launcher", [](const page_slice& s) { return s.launcher; });
     if (kind == "stream")
       column("launch",
              [](const page_slice& s) { return s.launched < 0 ? -1 : s.begin - s.launched; });
