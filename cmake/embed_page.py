@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a header of the page's sources in web/: embed_page.py write | check | into PAGE... | --self-test
+"""Makes a header of the page's sources in web/:
+
+    embed_page.py write | check | into PAGE... | --self-test
 
     write      writes include/kprof/report/html/source.hpp
     check      fails where that header is not what the sources give
@@ -141,7 +143,8 @@ def main():
     elif what == "check":
         found, wanted = (ROOT / HEADER).read_text(), header(ROOT / "web")
         if found != wanted:
-            lines = difflib.unified_diff(found.split("\n"), wanted.split("\n"), "there", "web/", n=1)
+            both = found.split("\n"), wanted.split("\n")
+            lines = difflib.unified_diff(*both, "there", "web/", n=1)
             print("\n".join(list(lines)[:40]))
             fail(f"{HEADER} is not what web/ gives; write it by cmake/embed_page.py write")
         print(f"{HEADER} is up to date")

@@ -65,7 +65,8 @@ for (const c of COLUMNS)
   if (c.unit === "time")
     units[c.id] = timeUnit(c.id === "time" ? rows.time : rows.metrics[c.id] || []);
 const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100 : 1);
-const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small || "");
+const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small ||
+  "");
 
 // ---- drawings in cells
 
@@ -81,7 +82,8 @@ function roofCell(roof, bound, most) {
   if (roof === null) return el("span", { class: "dim" }, "n/a");
   const impossible = bound === "impossible";
   return el("span", { style: "display:flex;align-items:center;justify-content:flex-end;gap:7px" },
-    (impossible ? "▲ " : most ? "≤ " : "") + (roof < 0.005 ? "<1" : (100 * roof).toFixed(0)) + THIN + "%",
+    (impossible ? "▲ " : most ? "≤ " : "") + (roof < 0.005 ? "<1" : (100 * roof).toFixed(0)) +
+      THIN + "%",
     svg("svg", { width: 52, height: 7, "aria-hidden": "true" },
       svg("rect", { width: 52, height: 7, fill: "var(--line)" }),
       svg("rect", { width: 52 * Math.min(1, roof), height: 7, fill: hue(bound) })));

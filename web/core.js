@@ -38,9 +38,10 @@ function percent(x) {
 const decimalsOf = (text) => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
 /** Fills a number up with spaces as wide as digits, so that points stand below points. */
 function padded(text, most) {
-  if (text === "n/a") return text;
+  if (text === "n/a" || isNarrow()) return text;
   const have = decimalsOf(text);
-  return text + (have === 0 && most > 0 ? "\u2008" : "") + "\u2007".repeat(Math.max(0, most - have));
+  return text + (have === 0 && most > 0 ? "\u2008" : "") +
+    "\u2007".repeat(Math.max(0, most - have));
 }
 const mostDecimals = (values) =>
   values.reduce((most, x) => (x === null ? most : Math.max(most, decimalsOf(three(x)))), 0);
@@ -50,7 +51,8 @@ function aligned(values) {
   return values.map((x) => padded(x === null ? "n/a" : three(x), most));
 }
 /** Texts of the report with a narrow space before units. */
-const nice = (text) => text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
+const nice = (text) =>
+  text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
   "$1" + THIN + "$2");
 function timeUnit(values) {
   const most = values.reduce((a, x) => Math.max(a, x || 0), 0);
@@ -193,7 +195,10 @@ const isOff = (row) => state.match !== null && (row < 0 || !state.match[row]);
 const kernels = data.kernels ? decoded(data.kernels) : null;
 const kernelsOfRow = {};
 if (kernels)
-  kernels.row.forEach((row, i) => (kernelsOfRow[row] = kernelsOfRow[row] || []).push(kernels.name[i]));
+  kernels.row.forEach((row, i) => {
+    kernelsOfRow[row] = kernelsOfRow[row] || [];
+    kernelsOfRow[row].push(kernels.name[i]);
+  });
 
 // ---- what the pointer is on
 

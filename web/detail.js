@@ -35,7 +35,8 @@ function detailOf(row) {
       fact("needs", ideal === null ? null : `${time(ideal)} in all, by ` +
         (rows.of_memory[row] ? "its bytes" : "its FLOPs")),
       fact("took", took === null ? null : `${time(took)}: ${percent(roof)} of the roof`),
-      fact("lost", lost === null ? null : `${time(lost)}, ${percent(lost / data.whole)} of the time`),
+      fact("lost", lost === null ? null
+        : `${time(lost)}, ${percent(lost / data.whole)} of the time`),
       fact("if it reached 80 %", at80 === null ? null : `saves ${time(at80)}`),
       fact("no roof", roof === null ? rows.why[row] : null)),
     el("div", { class: "go" },

@@ -58,7 +58,8 @@ function escape() {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") { escape(); return; }
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "checkbox") return;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) &&
+    event.target.type !== "checkbox") return;
   const sections = shownSections();
   const keys = { "/": () => byId("filter").focus(), t: switchTheme, "?": showKeys,
     j: () => focusRow(1), k: () => focusRow(-1) };

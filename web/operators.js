@@ -23,7 +23,7 @@ function compare(a, b) {
 const groupText = (row) => (table.group === "none" ? "" : table.group === "bound"
   ? rows.bound[row] || "n/a" : rows[table.group === "operator" ? "name" : table.group][row]);
 
-/** The groups with their rows, all sorted; sums come from the groups' own table where it has one. */
+/** The groups with their rows, all sorted; sums come from the groups' own table, if any. */
 function groupedRows() {
   const found = new Map();
   for (const row of allRows) {
@@ -76,16 +76,19 @@ function numberCell(c, row) {
   const value = inTable(rows, c.id, row);
   const minor = (c.id === "gflops" && hueName(rows.bound[row]) === "memory") ||
     (c.id === "gbs" && hueName(rows.bound[row]) === "compute") || c.id === "intensity";
-  return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value, "data-unit": isNarrow() ? THIN + smallOf(c) : null,
+  return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value,
+    "data-unit": isNarrow() ? THIN + smallOf(c) : null,
     title: value === null ? rows.why[row] : grouped(String(value * (c.unit ? 1 : factor(c)))) +
       (c.unit === "time" ? " ns" : "") }, c.texts[row]);
 }
 function prepare(columns) {
   for (const c of columns)
-    if (!c.text && !c.draw && !c.texts)
+    if (!c.text && !c.draw && c.narrow !== isNarrow()) {
+      c.narrow = isNarrow();
       c.texts = c.id === "calls" || c.id === "kernels" || c.id === "copies"
         ? allRows.map((row) => count(inTable(rows, c.id, row)))
         : alignedColumn(c);
+    }
 }
 /** The decimals of the groups count too, which stand in the same column. */
 function alignedColumn(c) {
@@ -99,7 +102,8 @@ function alignedColumn(c) {
 function sumCells(columns, group, values) {
   return columns.map((c, i) => {
     if (i === 0) return null;
-    if (c.id === "time") return el("td", { class: "n", "data-unit": isNarrow() ? THIN + smallOf(c) : null }, padded(three(group.ns * factor(c)), c.most || 0));
+    if (c.id === "time") return el("td", { class: "n", "data-unit": isNarrow() ? THIN + smallOf(c)
+      : null }, padded(three(group.ns * factor(c)), c.most || 0));
     if (c.id === "bar") return el("td", null, group.isSum ? null
       : barCell(group.ns, group.needed, group.bound, barWide(c)));
     const value = values ? values(c) : null;
@@ -137,7 +141,8 @@ function moreRow(columns, hidden, step, expand) {
   const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
   return el("tr", { class: "more dim" },
     el("th", { scope: "row", style: "padding-left:20px" },
-      el("button", { class: "link", type: "button", onclick: expand }, `… ${count(hidden.length)} more`)),
+      el("button", { class: "link", type: "button", onclick: expand },
+        `… ${count(hidden.length)} more`)),
     sumCells(columns, group, (c) => (c.id === "lost" ? lost : c.id === "calls" ? calls : null)));
 }
 
@@ -145,14 +150,16 @@ function rowOf(columns, row) {
   const open = table.open.has(row);
   return [el("tr", { class: `row${open ? " open" : ""}${row === state.row ? " sel" : ""}`,
     tabindex: 0, "data-row": row, "aria-expanded": String(open) }, cellsOf(columns, row)),
-  open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row))) : null];
+  open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row)))
+    : null];
 }
 function rowsOf(columns, group, body) {
   const step = table.wide.has(group.key) ? STEP : 0;
   const limit = FOLD_ROW * data.whole;
   const keeps = (row, i) => state.match !== null ? i < STEP
     : i < 1 || rows.time[row] >= limit || rows.bound[row] === "impossible" ||
-      row === state.row || table.open.has(row) || (step && i < step * (table.times?.[group.key] || 1));
+      row === state.row || table.open.has(row) || (step &&
+        i < step * (table.times?.[group.key] || 1));
   const shown = group.rows.filter(keeps), hidden = group.rows.filter((row, i) => !keeps(row, i));
   for (const row of shown) body.append(...rowOf(columns, row).filter(Boolean));
   if (hidden.length)
@@ -189,7 +196,8 @@ function tableFoot(columns, sections) {
     sumCells(columns, all, values))];
   const outside = data.whole - rows.time.reduce((s, t) => s + t, 0);
   if (!state.match && outside > 0.0005 * data.whole)
-    foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator" : "in regions alone"),
+    foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator"
+      : "in regions alone"),
       sumCells(columns, { ns: outside, needed: 0, bound: "", isSum: true }, null)));
   return el("tfoot", null, foot);
 }
@@ -202,11 +210,13 @@ function showTable(group) {
   const sections = groupedRows(), body = el("tbody");
   const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&
     !g.rows.some((row) => rows.bound[row] === "impossible" || row === state.row));
-  const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small) : null;
+  const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small)
+    : null;
   for (const g of sections) {
     if (fold && fold.has(g)) continue;
     if (table.group !== "none")
-      body.append(groupRow(columns, g, `${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
+      body.append(groupRow(columns, g,
+        `${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
     if (!table.shut.has(g.key)) rowsOf(columns, g, body);
   }
   if (fold)
@@ -217,12 +227,14 @@ function showTable(group) {
   if (sections.length === 0)
     body.append(el("tr", null, el("td", { colspan: columns.length, style: "padding:20px 0" },
       rows.count ? "No row matches. " : "No operator ran.",
-      rows.count ? el("button", { class: "link", type: "button", onclick: clearFilter }, "clear") : "")));
+      rows.count ? el("button", { class: "link", type: "button", onclick: clearFilter }, "clear")
+        : "")));
   byId("operators_b").replaceChildren(el("table", { id: "ops" }, tableHead(columns), body,
     rows.count ? tableFoot(columns, sections) : null));
   if (focused !== undefined) byId("ops").querySelector(`tr[data-row="${focused}"]`)?.focus();
   if (group !== undefined)
-    [...byId("ops").querySelectorAll("[data-group]")].find((b) => b.dataset.group === group)?.focus();
+    [...byId("ops").querySelectorAll("[data-group]")].find((b) =>
+      b.dataset.group === group)?.focus();
   showCount(sections);
 }
 function showCount(sections) {

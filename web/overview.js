@@ -131,7 +131,8 @@ function staircase(advice, from) {
   return svg("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("rect", { x: 0, y: 6.5, width: 100, height: 1, fill: "var(--line2)" }),
     svg("rect", { x: 100 * from, y: 2, width: Math.max(0.6, 100 * Math.min(1 - from, advice.part)),
-      height: 10, fill: advice.row === undefined ? "var(--latency)" : hue(rows.bound[advice.row]) }));
+      height: 10, fill: advice.row === undefined ? "var(--latency)"
+        : hue(rows.bound[advice.row]) }));
 }
 function showAdvice() {
   const list = byId("advice");
@@ -175,7 +176,8 @@ function showBanner() {
   banner.hidden = data.complete;
   if (data.complete) return;
   const [, what, rest] = data.trust.find((line) => line[0] === "bad") || ["", "", ""];
-  banner.replaceChildren(el("b", null, "▲ Something is missing from this report. " + what), " " + rest);
+  banner.replaceChildren(el("b", null, "▲ Something is missing from this report. " + what), " " +
+    rest);
 }
 function showOverview() {
   byId("program").textContent = data.program;

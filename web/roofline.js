@@ -23,9 +23,9 @@ function frame(points) {
 }
 
 /** Places for labels, so that none lies over another or over a bubble's middle. */
-function labeller(left, right) {
+function labeller(left, right, bottom) {
   const taken = [];
-  const free = (box) => box.x >= left && box.x + box.w <= right &&
+  const free = (box) => box.x >= left && box.x + box.w <= right && box.y + box.h <= bottom &&
     taken.every((t) => box.x > t.x + t.w || t.x > box.x + box.w || box.y > t.y + t.h ||
       t.y > box.y + box.h);
   return {
@@ -98,7 +98,9 @@ function slopeLabels(f, px, py, main) {
 
 function bubbles(points, px, yOf, radius, labels, selectedLine) {
   const out = svg("g"), names = svg("g"), seen = new Set();
-  const order = [...points].sort((a, b) => rows.time[chart.row[b]] - rows.time[chart.row[a]]);
+  const isChosen = (i) => chart.row[i] === state.row;
+  const order = [...points].sort((a, b) => isChosen(a) - isChosen(b) ||
+    rows.time[chart.row[b]] - rows.time[chart.row[a]]);
   for (const i of order) {
     const r = 0.75 * radius(i);
     labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
@@ -106,15 +108,17 @@ function bubbles(points, px, yOf, radius, labels, selectedLine) {
   for (const i of order) {
     const row = chart.row[i], x = px(chart.x[i]), y = yOf(i), r = radius(i);
     const wrong = rows.bound[row] === "impossible", chosenNow = row === state.row;
-    out.append(standsFor(svg("circle", { cx: x, cy: y, r, fill: wrong ? "none" : hue(rows.bound[row]),
+    out.append(standsFor(svg("circle", { cx: x, cy: y, r, fill: wrong ? "none"
+      : hue(rows.bound[row]),
       "fill-opacity": 0.55, opacity: isOff(row) ? 0.15 : 1,
       stroke: wrong ? "var(--red)" : chosenNow ? "var(--ink)" : "var(--bg)",
       "stroke-width": chosenNow || wrong ? 2 : 1, "stroke-dasharray": wrong ? "3 2" : null,
       tabindex: -1 }), row));
     if (chosenNow) out.append(selectedLine(i, x, y));
   }
-  const urgent = [...points].sort((a, b) => (lostOf(chart.row[b]) || 0) - (lostOf(chart.row[a]) || 0));
-  const chosenFirst = urgent.sort((a, b) => (chart.row[b] === state.row) - (chart.row[a] === state.row));
+  const urgent = [...points].sort((a, b) => lostOf(chart.row[b]) - lostOf(chart.row[a]));
+  const chosenFirst = urgent.sort((a, b) =>
+    (chart.row[b] === state.row) - (chart.row[a] === state.row));
   for (const i of chosenFirst) {
     const row = chart.row[i], key = rows.name[row] + rows.pass[row];
     if (isOff(row) || (seen.has(key) && row !== state.row)) continue;
@@ -152,12 +156,13 @@ function showRoofline() {
   const f = frame(points.length ? points : chart.row.map((_, i) => i));
   const px = (x) => left + (right - left) * Math.log10(x / f.x0) / Math.log10(f.x1 / f.x0);
   const most = Math.max(...points.map((i) => rows.time[chart.row[i]]), 1);
-  const radius = (i) => Math.max(2.5, (narrow ? 18 : 27) * Math.sqrt(rows.time[chart.row[i]] / most));
+  const largest = narrow ? 18 : 27;
+  const radius = (i) => Math.max(2.5, largest * Math.sqrt(rows.time[chart.row[i]] / most));
   const picture = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
     role: "img", "aria-label": roofFinding(points) },
   svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top - 8, width: right - left,
     height: bottom - top + 8 })));
-  const labels = labeller(left, right);
+  const labels = labeller(left, right, bottom);
   const yText = levelled ? "of the roof" : "FLOP/s";
   picture.append(svg("text", { x: 0, y: 11 }, yText));
   if (levelled) {
@@ -183,7 +188,8 @@ function showRoofline() {
     picture.append(out, axes(f, px, bottom, left, right, ticks, top), slopeLabels(f, px, py, main));
     if (!narrow) picture.append(ends);
     picture.append(...bubbles(points, px, (i) => py(chart.y[i]), radius, labels, (i, x, y) => {
-      const roof = metricOf(chart.row[i], "roof"), to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
+      const roof = metricOf(chart.row[i], "roof");
+      const to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
       return svg("g", { "pointer-events": "none" },
         svg("line", { x1: x, x2: x, y1: y, y2: to, stroke: "var(--ink)", "stroke-width": 1.5 }),
         svg("circle", { cx: x, cy: to, r: 3, fill: "var(--ink)" }),
@@ -211,9 +217,11 @@ function showFurthest() {
     el("span", { style: row === state.row ? "text-decoration:underline;font-weight:600" : "" },
       `${rows.name[row]} ${paramsOf(row)}`.slice(0, 60)),
     el("span", { class: "note" }, swatch(rows.bound[row]), [rows.pass[row],
-      `${percent(metricOf(row, "roof"))} of the roof`, rows.bound[row]].filter(Boolean).join(", ")))),
+      `${percent(metricOf(row, "roof"))} of the roof`,
+        rows.bound[row]].filter(Boolean).join(", ")))),
     chart.left_out ? el("p", { class: "note", style: "margin-top:12px" },
-      `Not on the chart: ${count(chart.left_out)} rows without FLOPs, bytes or time, ` +
+      `Not on the chart: ${count(chart.left_out)} row${chart.left_out > 1 ? "s" : ""} ` +
+      "without FLOPs, bytes or time, " +
       `${chart.left_out_share.replace("%", THIN + "%")} of the time.`) : "");
 }
 {

@@ -23,8 +23,10 @@ function stepStack(step, x, width, scale, bottom, top) {
   out.addEventListener("pointermove", (event) => showTip(event, `step ${step[0]}`, [
     time(step[2]) + (step[3] ? "" : ", does not count"),
     ...STACK.map((name, i) => (parts[2 * i] + parts[2 * i + 1] > 0
-      ? `${name}: ${time(parts[2 * i] + parts[2 * i + 1])}, ${time(parts[2 * i])} at the roof` : "")),
-    step[2] > ns && parts.length ? `${device ? "GPU idle" : "outside operators"}: ${time(step[2] - ns)}`
+      ? `${name}: ${time(parts[2 * i] + parts[2 * i + 1])}, ${time(parts[2 * i])} at the roof`
+        : "")),
+    step[2] > ns && parts.length
+      ? `${device ? "GPU idle" : "outside operators"}: ${time(step[2] - ns)}`
       : ""]));
   out.addEventListener("pointerleave", hideTip);
   if (timeline) {
@@ -64,7 +66,8 @@ function showSteps() {
     const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
     chart.append(stepStack(step, x, w, scale, bottom, top));
     if (step[2] > cut)
-      chart.append(svg("path", { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
+      chart.append(svg("path",
+        { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
         stroke: "var(--bg)", "stroke-width": 3, fill: "none" }),
       each > 3 || i === 0 ? svg("text", { x: Math.min(x, width - 60), y: 10 }, time(step[2])) : "");
     const every = Math.ceil(34 / each);
@@ -76,18 +79,22 @@ function showSteps() {
   chart.append(svg("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--ink)",
     "stroke-dasharray": "4 3" }), svg("text", { x: width, y: y - 5, "text-anchor": "end",
     class: "ink halo" }, `median ${time(median)}`));
-  box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` }, legend("unknown"),
+  box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` },
+    legend("unknown"),
     solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
       device ? "GPU idle" : "outside operators")));
 }
 function showStepFacts() {
   if (!data.steps) return;
   byId("steps_n").textContent = data.steps.all > data.steps.of.length
-    ? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}` : count(data.steps.all) +
+    ? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}`
+      : count(data.steps.all) +
       (data.steps.region ? `, runs of ${data.steps.region}` : "") +
-      (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each" : "; what single steps did is not known");
+      (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each"
+        : "; what single steps did is not known");
   byId("steps_s").replaceChildren(el("div", { class: "facts" },
     data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
-      el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess)) : "");
+      el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess))
+        : "");
 }
 on("resize", showSteps);

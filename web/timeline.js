@@ -28,8 +28,10 @@ function lanePlaces() {
   });
   return y + 18;
 }
-const xOf = (t) => LABEL() + (canvas.clientWidth - LABEL()) * (t - view.from) / (view.to - view.from);
-const tOf = (x) => view.from + (view.to - view.from) * (x - LABEL()) / (canvas.clientWidth - LABEL());
+const xOf = (t) => LABEL() +
+  (canvas.clientWidth - LABEL()) * (t - view.from) / (view.to - view.from);
+const tOf = (x) => view.from +
+  (view.to - view.from) * (x - LABEL()) / (canvas.clientWidth - LABEL());
 
 function colourOf(slice, lane) {
   const c = view.colours;
@@ -55,7 +57,8 @@ function cutText(pen, text, room) {
 /** A slice wide enough to see. */
 function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
   const c = view.colours, w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));
-  const [back, solid] = colourOf(slice, lane);
+  let [back, solid] = colourOf(slice, lane);
+  if (lane.kind === "stream" && w < 4 && back === c.unknown_pale) back = c.unknown;
   pen.globalAlpha = slice.row >= 0 && isOff(slice.row) ? 0.25 : 1;
   pen.fillStyle = back;
   pen.fillRect(x0, y, w, high - 1);
@@ -141,7 +144,8 @@ function drawAxis(pen, high) {
     pen.fillStyle = c.line;
     pen.fillRect(x, 1, 1, high - 20);
     pen.fillStyle = c.ink3;
-    const decimals = Math.max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1 : 0][0] /
+    const decimals = Math.max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1
+      : 0][0] /
       step)));
     const [per, unit] = TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1 : 0];
     const text = grouped((t / per).toFixed(decimals)) + THIN + unit;
@@ -162,7 +166,8 @@ function drawArrow(pen) {
         const ns = line.end[k] - line.begin[k];
         if (!best || ns > best.ns)
           best = { ns, begin: line.begin[k], launch: slice.launch,
-            from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] + depth * ROW.stream };
+            from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] +
+              depth * ROW.stream };
       }
     });
   });

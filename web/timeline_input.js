@@ -4,7 +4,8 @@ function show(from, to) {
   const span = timeline.end - timeline.begin || 1;
   const wide = Math.max(20, Math.min(span * 1.02, to - from));
   const middle = (from + to) / 2, edge = span * 0.01;
-  view.from = Math.max(timeline.begin - edge, Math.min(timeline.end + edge - wide, middle - wide / 2));
+  view.from = Math.max(timeline.begin - edge, Math.min(timeline.end + edge - wide,
+    middle - wide / 2));
   view.to = view.from + wide;
   redraw();
 }
@@ -112,7 +113,7 @@ function startTimeline() {
   byId("timeline_b").replaceChildren(strip, range, canvas);
   const left = timeline.all - timeline.shown;
   byId("timeline_n").textContent = left > 0
-    ? `${count(timeline.shown)} of ${count(timeline.all)} slices: the median and the slowest step ` +
+    ? `${count(timeline.shown)} of ${count(timeline.all)} slices: the median and slowest step ` +
       "where there are steps, and the longest of the rest; sums are not affected"
     : `${count(timeline.all)} slices, none left out`;
   if (stepFor("median") && data.steps.of.length > 1)
@@ -123,7 +124,8 @@ function startTimeline() {
     byId("timeline_t").append(el("button", { type: "button", "aria-pressed": "false",
       onclick: (event) => {
         foldLanes(hiddenLanes.length === 0);
-        event.target.textContent = hiddenLanes.length ? `${hiddenLanes.length} more lanes` : "fewer lanes";
+        event.target.textContent = hiddenLanes.length ? `${hiddenLanes.length} more lanes`
+          : "fewer lanes";
         redraw();
       } }, `${hiddenLanes.length} more lanes`));
   canvas.addEventListener("wheel", (event) => {

@@ -3,7 +3,7 @@
 const timeline = data.timeline ? decoded(data.timeline) : null;
 let lanes = [];
 let hiddenLanes = [];
-const MOST_LANES = 8;  // of threads, unless asked for
+const MOST_LANES = 8;  // of threads, and of streams, unless asked for
 
 /** Slices of a lane in rows: one that begins inside another lies a row below. */
 function rowsOfLane(lane) {
@@ -57,10 +57,10 @@ if (timeline) {
 /** Leaves out the threads that do least, or shows all. */
 function foldLanes(fold) {
   const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
-  let threads = 0;
+  let threads = 0, streams = 0;
   const keeps = (lane) => {
-    if (lane.kind === "steps" || lane.kind === "stream") return true;
-    return ++threads <= MOST_LANES;
+    if (lane.kind === "steps") return true;
+    return lane.kind === "stream" ? ++streams <= MOST_LANES : ++threads <= MOST_LANES;
   };
   lanes = fold ? all.filter(keeps) : all;
   hiddenLanes = all.filter((lane) => !lanes.includes(lane));
@@ -73,7 +73,8 @@ function sliceOf(lane, i) {
   if (lane.kind === "steps") return { name: `step ${data.steps.of[i][0]}`, row: -1, op: false };
   const node = lane.node ? nodeAt.get(lane.node[i]) : undefined;
   if (lane.kind === "thread")
-    return { name: node ? node.name : "", row: node && node.op ? node.row : -1, op: node && node.op };
+    return { name: node ? node.name : "", row: node && node.op ? node.row : -1, op: node &&
+      node.op };
   const name = timeline.names[lane.name_of[i]] || "";
   return { name, row: node ? node.row : -1, op: lane.kind === "stream",
     launch: lane.launch && lane.launch[i] >= 0 ? lane.launch[i] : -1 };

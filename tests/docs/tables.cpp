@@ -7,6 +7,7 @@
 #include <kprof/report/csv.hpp>
 #include <kprof/report/folded.hpp>
 #include <kprof/report/gbench.hpp>
+#include <kprof/report/html.hpp>
 #include <kprof/report/pprof.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/report/text/columns.hpp>

@@ -23,12 +23,13 @@ import tempfile
 
 MAX_LINES = 350
 MAX_COLUMNS = 100
-FOLDERS = """.github bench cmake docs examples include packaging tests tools""".split()
+FOLDERS = """.github bench cmake docs examples include packaging tests tools web""".split()
 CXX = {".hpp", ".h", ".cpp", ".cu", ".cuh"}
-SUFFIXES = CXX | {".py", ".sh", ".cmake", ".in", ".yml", ".md"}
+SUFFIXES = CXX | {".py", ".sh", ".cmake", ".in", ".yml", ".md", ".js", ".css", ".html"}
 GENERATED = (
     "bench/results/",
     "docs/catalogue_reference.md",
+    "include/kprof/report/html/source.hpp",
     "single_include/",
     "tests/golden/",
     "tests/gpu/records/",
@@ -133,6 +134,8 @@ def limits_cases():
         (".github/workflows/a.yml", LONG + "\n", "columns"),
         ("tests/golden/a.md", LONG + "\n", None),
         ("single_include/a.hpp", LONG + "\n", None),
+        ("include/kprof/report/html/source.hpp", LONG + "\n", None),
+        ("web/a.js", LONG + "\n", "columns"),
         ("docs/a.md", "a\n" * 400, None),
         ("docs/a.md", LONG + "\n", "columns"),
         ("docs/a.md", table, None),

@@ -77,7 +77,7 @@ namespace detail {
 
 [[gnu::cold]] inline void put_tree(script_json& out, const page_tables& t) {
   constexpr std::size_t most = 5'000;
-  std::vector<folded_row> rows = fold_siblings(call_tree(t.run, t.run.threads.size() > 1));
+  std::vector<folded_row> rows = fold_siblings(kprof::call_tree(t.run, t.run.threads.size() > 1));
   const std::size_t all = rows.size();
   // Parents stand before their children, so that what is kept of the front has its parents.
   std::vector<std::uint32_t> place(rows.size(), scope_node::none);

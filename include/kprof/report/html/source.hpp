@@ -209,7 +209,8 @@ padding: 9px 0 11px; border-bottom: 1px solid var(--line); }
 #advice .rank { color: var(--ink3); }
 #advice .what { font-weight: 600; }
 #advice .do { color: var(--ink2); }
-#advice .gain { text-align: right; white-space: nowrap; }
+#advice .gain { text-align: right; }
+#advice .gain > * { white-space: nowrap; }
 #advice svg { display: block; width: 100%; height: 14px; margin-top: 4px; }
 #advice .id { color: var(--ink3); font-size: 12px; margin-left: 6px; }
 #trust li { display: grid; grid-template-columns: 18px 1fr; gap: 6px; padding: 7px 0;
@@ -277,7 +278,9 @@ border-top: 1px solid var(--line); }
 #ops tbody tr.group:first-child > * { border-top: 0; }
 #ops tr.group th { font-weight: 600; }
 #ops tr.group .note { font-weight: 400; font-size: 12px; }
-#ops tr.group button { border: 0; padding: 0 6px 0 0; font-weight: 600; height: 24px; text-align: left; }
+#ops tr.group button { border: 0; padding: 0 6px 0 0; font-weight: 600; height: 24px;
+line-height: 22px; text-align: left; border-radius: 2px; }
+#ops tr.group button:focus-visible { outline-offset: -2px; }
 #ops tr.row { cursor: pointer; height: 26px; }
 #ops tr.row:hover > *, #ops tr.open > *, #ops tr.detail > td { background: var(--bg2); }
 #ops tr.sel > *:first-child { box-shadow: inset 3px 0 0 var(--ink); }
@@ -286,7 +289,8 @@ border-top: 1px solid var(--line); }
 #ops tr.off { opacity: 0.35; }
 #ops tfoot td, #ops tfoot th { border-top: 1px solid var(--line2); font-weight: 600; height: 34px; }
 #ops tfoot tr + tr > * { border-top: 0; font-weight: 400; color: var(--ink3); }
-#ops th .cut, .cut { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+#ops th .cut, .cut { display: block; overflow: hidden; text-overflow: ellipsis;
+white-space: nowrap; }
 #ops { table-layout: fixed; }
 td svg, th svg { display: block; }
 tr:focus-visible { outline-offset: -2px; }
@@ -304,6 +308,7 @@ svg .ink { fill: var(--ink); font-weight: 600; }
 .chart [data-row] { cursor: pointer; }
 #roofline_s button.item, .items button { display: block; width: 100%; height: auto; border: 0;
 border-bottom: 1px solid var(--line); border-radius: 0; text-align: left; padding: 8px 0; }
+#roofline_s button.item { line-height: 20px; }
 #roofline_s .item span.r { float: right; padding-left: 12px; }
 #roofline_s .item .note { display: block; font-size: 12px; }
 #tree_b { position: relative; }
@@ -366,6 +371,24 @@ details.menu > div { right: auto; left: 0; top: 40px; }
 #missing_b dt { border-top: 1px solid var(--line); padding-top: 8px; }
 #missing_b dd + dd { padding-bottom: 8px; }
 }
+@media screen and (max-width: 820px) {
+#ops, #ops tbody, #ops tfoot { display: block; }
+#ops thead { display: none; }
+#ops tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; padding: 5px 0;
+border-top: 1px solid var(--line); }
+#ops tr.row { height: auto; }
+#ops tr > * { padding: 1px 0; border: 0; min-width: 0; }
+#ops tr.group th, #ops tr.group td { border: 0; padding: 2px 0; }
+#ops tr > td:nth-child(3) { grid-column: 1 / 3; }
+#ops tr > td:nth-child(4) { grid-column: 2; grid-row: 3; }
+#ops tr > td:nth-child(5) { grid-column: 1; grid-row: 3; }
+#ops tr > td[colspan] { grid-column: 1 / 3; }
+#ops td:empty { display: none; }
+#ops tr.row > th { padding-left: 0; }
+#ops tr.row > th .cut { white-space: normal; }
+#ops tr > td:nth-child(2)::after { content: attr(data-unit); color: var(--ink3); }
+#ops td svg { max-width: 100%; }
+}
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 @media print {
 @page { size: A4; margin: 14mm 12mm; }
@@ -423,9 +446,10 @@ return text + THIN + "%";
 }
 const decimalsOf = (text) => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
 function padded(text, most) {
-if (text === "n/a") return text;
+if (text === "n/a" || isNarrow()) return text;
 const have = decimalsOf(text);
-return text + (have === 0 && most > 0 ? "\u2008" : "") + "\u2007".repeat(Math.max(0, most - have));
+return text + (have === 0 && most > 0 ? "\u2008" : "") +
+"\u2007".repeat(Math.max(0, most - have));
 }
 const mostDecimals = (values) =>
 values.reduce((most, x) => (x === null ? most : Math.max(most, decimalsOf(three(x)))), 0);
@@ -433,7 +457,8 @@ function aligned(values) {
 const most = mostDecimals(values);
 return values.map((x) => padded(x === null ? "n/a" : three(x), most));
 }
-const nice = (text) => text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
+const nice = (text) =>
+text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
 "$1" + THIN + "$2");
 function timeUnit(values) {
 const most = values.reduce((a, x) => Math.max(a, x || 0), 0);
@@ -556,7 +581,10 @@ const isOff = (row) => state.match !== null && (row < 0 || !state.match[row]);
 const kernels = data.kernels ? decoded(data.kernels) : null;
 const kernelsOfRow = {};
 if (kernels)
-kernels.row.forEach((row, i) => (kernelsOfRow[row] = kernelsOfRow[row] || []).push(kernels.name[i]));
+kernels.row.forEach((row, i) => {
+kernelsOfRow[row] = kernelsOfRow[row] || [];
+kernelsOfRow[row].push(kernels.name[i]);
+});
 const tip = byId("tip");
 function showTip(event, head, lines) {
 tip.replaceChildren(el("b", null, head), ...lines.filter(Boolean).map((t) => el("div", null, t)));
@@ -586,7 +614,7 @@ return node;
 function goTo(id) {
 byId(id).scrollIntoView();
 }
-const isNarrow = () => innerWidth <= 820;
+const isNarrow = () => innerWidth <= 820 && !matchMedia("print").matches;
 )page",
 R"page(const groups = Object.fromEntries(
 Object.entries(data.groups).map(([name, table]) => [name, decoded(table)]));
@@ -709,7 +737,8 @@ function staircase(advice, from) {
 return svg("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" },
 svg("rect", { x: 0, y: 6.5, width: 100, height: 1, fill: "var(--line2)" }),
 svg("rect", { x: 100 * from, y: 2, width: Math.max(0.6, 100 * Math.min(1 - from, advice.part)),
-height: 10, fill: advice.row === undefined ? "var(--latency)" : hue(rows.bound[advice.row]) }));
+height: 10, fill: advice.row === undefined ? "var(--latency)"
+: hue(rows.bound[advice.row]) }));
 }
 function showAdvice() {
 const list = byId("advice");
@@ -753,7 +782,8 @@ const banner = byId("banner");
 banner.hidden = data.complete;
 if (data.complete) return;
 const [, what, rest] = data.trust.find((line) => line[0] === "bad") || ["", "", ""];
-banner.replaceChildren(el("b", null, "▲ Something is missing from this report. " + what), " " + rest);
+banner.replaceChildren(el("b", null, "▲ Something is missing from this report. " + what), " " +
+rest);
 }
 function showOverview() {
 byId("program").textContent = data.program;
@@ -821,7 +851,7 @@ const available = COLUMNS.filter(says);
 const chosen = new Set(available.filter((c) => !c.extra).map((c) => c.id));
 function shownColumns() {
 const gone = isNarrow()
-? new Set(["bar", "hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
+? new Set(["hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
 : innerWidth <= 1200 ? new Set(["intensity", "gbs", "calls", "hist"]) : new Set();
 return available.filter((c) => chosen.has(c.id) && !(gone.has(c.id) && !c.asked));
 }
@@ -830,7 +860,9 @@ for (const c of COLUMNS)
 if (c.unit === "time")
 units[c.id] = timeUnit(c.id === "time" ? rows.time : rows.metrics[c.id] || []);
 const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100 : 1);
-const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small || "");
+const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small ||
+"");
+const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : c.width - 16);
 const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
 function barCell(ns, needed, bound, width) {
 const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());
@@ -842,7 +874,8 @@ function roofCell(roof, bound, most) {
 if (roof === null) return el("span", { class: "dim" }, "n/a");
 const impossible = bound === "impossible";
 return el("span", { style: "display:flex;align-items:center;justify-content:flex-end;gap:7px" },
-(impossible ? "▲ " : most ? "≤ " : "") + (100 * roof).toFixed(0) + THIN + "%",
+(impossible ? "▲ " : most ? "≤ " : "") + (roof < 0.005 ? "<1" : (100 * roof).toFixed(0)) +
+THIN + "%",
 svg("svg", { width: 52, height: 7, "aria-hidden": "true" },
 svg("rect", { width: 52, height: 7, fill: "var(--line)" }),
 svg("rect", { width: 52 * Math.min(1, roof), height: 7, fill: hue(bound) })));
@@ -924,12 +957,14 @@ return out;
 function cellsOf(columns, row) {
 return columns.map((c) => {
 if (c.id === "operator") {
-const name = table.group === "operator" ? paramsOf(row) || rows.name[row] : titleOf(row);
+const short = paramsOf(row) || rows.name[row];
+const name = table.group !== "operator" ? titleOf(row)
+: isNarrow() ? [short, rows.pass[row]].filter(Boolean).join(" ") : short;
 return el("th", { scope: "row", title: `${rows.name[row]} ${rows.parameters[row]}` },
 el("span", { class: "cut" }, name));
 }
 if (c.id === "bar") return el("td", null,
-barCell(rows.time[row], rows.needed[row], rows.bound[row], c.width - 16));
+barCell(rows.time[row], rows.needed[row], rows.bound[row], barWide(c)));
 if (c.id === "hist") return el("td", null, histogram(row, c.width - 16, 20));
 if (c.id === "roof") return el("td", { class: "n" },
 roofCell(metricOf(row, "roof"), rows.bound[row], rows.at_most[row]));
@@ -944,15 +979,18 @@ const value = inTable(rows, c.id, row);
 const minor = (c.id === "gflops" && hueName(rows.bound[row]) === "memory") ||
 (c.id === "gbs" && hueName(rows.bound[row]) === "compute") || c.id === "intensity";
 return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value,
+"data-unit": isNarrow() ? THIN + smallOf(c) : null,
 title: value === null ? rows.why[row] : grouped(String(value * (c.unit ? 1 : factor(c)))) +
 (c.unit === "time" ? " ns" : "") }, c.texts[row]);
 }
 function prepare(columns) {
 for (const c of columns)
-if (!c.text && !c.draw && !c.texts)
+if (!c.text && !c.draw && c.narrow !== isNarrow()) {
+c.narrow = isNarrow();
 c.texts = c.id === "calls" || c.id === "kernels" || c.id === "copies"
 ? allRows.map((row) => count(inTable(rows, c.id, row)))
 : alignedColumn(c);
+}
 }
 function alignedColumn(c) {
 const of = (source) => Array.from({ length: source.count }, (_, i) => inTable(source, c.id, i))
@@ -964,9 +1002,10 @@ return values.map((x) => padded(x === null ? "n/a" : three(x), c.most));
 function sumCells(columns, group, values) {
 return columns.map((c, i) => {
 if (i === 0) return null;
-if (c.id === "time") return el("td", { class: "n" }, padded(three(group.ns * factor(c)), c.most || 0));
-if (c.id === "bar") return el("td", null,
-barCell(group.ns, group.needed, group.bound, c.width - 16));
+if (c.id === "time") return el("td", { class: "n", "data-unit": isNarrow() ? THIN + smallOf(c)
+: null }, padded(three(group.ns * factor(c)), c.most || 0));
+if (c.id === "bar") return el("td", null, group.isSum ? null
+: barCell(group.ns, group.needed, group.bound, barWide(c)));
 const value = values ? values(c) : null;
 if (c.id === "roof") return el("td", { class: "n" },
 value === null ? "" : roofCell(value, group.bound, false));
@@ -1001,21 +1040,24 @@ const lost = hidden.reduce((s, row) => s + (lostOf(row) || 0), 0);
 const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
 return el("tr", { class: "more dim" },
 el("th", { scope: "row", style: "padding-left:20px" },
-el("button", { class: "link", type: "button", onclick: expand }, `… ${count(hidden.length)} more`)),
+el("button", { class: "link", type: "button", onclick: expand },
+`… ${count(hidden.length)} more`)),
 sumCells(columns, group, (c) => (c.id === "lost" ? lost : c.id === "calls" ? calls : null)));
 }
 function rowOf(columns, row) {
 const open = table.open.has(row);
 return [el("tr", { class: `row${open ? " open" : ""}${row === state.row ? " sel" : ""}`,
 tabindex: 0, "data-row": row, "aria-expanded": String(open) }, cellsOf(columns, row)),
-open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row))) : null];
+open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row)))
+: null];
 }
 function rowsOf(columns, group, body) {
 const step = table.wide.has(group.key) ? STEP : 0;
 const limit = FOLD_ROW * data.whole;
 const keeps = (row, i) => state.match !== null ? i < STEP
 : i < 1 || rows.time[row] >= limit || rows.bound[row] === "impossible" ||
-row === state.row || table.open.has(row) || (step && i < step * (table.times?.[group.key] || 1));
+row === state.row || table.open.has(row) || (step &&
+i < step * (table.times?.[group.key] || 1));
 const shown = group.rows.filter(keeps), hidden = group.rows.filter((row, i) => !keeps(row, i));
 for (const row of shown) body.append(...rowOf(columns, row).filter(Boolean));
 if (hidden.length)
@@ -1045,14 +1087,15 @@ smallOf(c) ? el("small", null, smallOf(c)) : null);
 function tableFoot(columns, sections) {
 const shown = sections.flatMap((g) => g.rows);
 const all = { ns: shown.reduce((s, row) => s + rows.time[row], 0),
-needed: shown.reduce((s, row) => s + rows.needed[row], 0), bound: total.bound ? total.bound[0] : "" };
+needed: 0, bound: total.bound ? total.bound[0] : "", isSum: true };
 const values = state.match ? null : (c) => inTable(total, c.id, 0);
 const foot = [el("tr", null, el("th", { scope: "row" }, state.match ? "shown" : "all operators"),
 sumCells(columns, all, values))];
 const outside = data.whole - rows.time.reduce((s, t) => s + t, 0);
 if (!state.match && outside > 0.0005 * data.whole)
-foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator" : "in regions alone"),
-sumCells(columns, { ns: outside, needed: 0, bound: "" }, null)));
+foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator"
+: "in regions alone"),
+sumCells(columns, { ns: outside, needed: 0, bound: "", isSum: true }, null)));
 return el("tfoot", null, foot);
 }
 function showTable(group) {
@@ -1062,11 +1105,13 @@ prepare(columns);
 const sections = groupedRows(), body = el("tbody");
 const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&
 !g.rows.some((row) => rows.bound[row] === "impossible" || row === state.row));
-const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small) : null;
+const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small)
+: null;
 for (const g of sections) {
 if (fold && fold.has(g)) continue;
 if (table.group !== "none")
-body.append(groupRow(columns, g, `${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
+body.append(groupRow(columns, g,
+`${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
 if (!table.shut.has(g.key)) rowsOf(columns, g, body);
 }
 if (fold)
@@ -1077,12 +1122,14 @@ showTable();
 if (sections.length === 0)
 body.append(el("tr", null, el("td", { colspan: columns.length, style: "padding:20px 0" },
 rows.count ? "No row matches. " : "No operator ran.",
-rows.count ? el("button", { class: "link", type: "button", onclick: clearFilter }, "clear") : "")));
+rows.count ? el("button", { class: "link", type: "button", onclick: clearFilter }, "clear")
+: "")));
 byId("operators_b").replaceChildren(el("table", { id: "ops" }, tableHead(columns), body,
 rows.count ? tableFoot(columns, sections) : null));
 if (focused !== undefined) byId("ops").querySelector(`tr[data-row="${focused}"]`)?.focus();
 if (group !== undefined)
-[...byId("ops").querySelectorAll("[data-group]")].find((b) => b.dataset.group === group)?.focus();
+[...byId("ops").querySelectorAll("[data-group]")].find((b) =>
+b.dataset.group === group)?.focus();
 showCount(sections);
 }
 function showCount(sections) {
@@ -1128,7 +1175,8 @@ fact("work of a call", work),
 fact("needs", ideal === null ? null : `${time(ideal)} in all, by ` +
 (rows.of_memory[row] ? "its bytes" : "its FLOPs")),
 fact("took", took === null ? null : `${time(took)}: ${percent(roof)} of the roof`),
-fact("lost", lost === null ? null : `${time(lost)}, ${percent(lost / data.whole)} of the time`),
+fact("lost", lost === null ? null
+: `${time(lost)}, ${percent(lost / data.whole)} of the time`),
 fact("if it reached 80 %", at80 === null ? null : `saves ${time(at80)}`),
 fact("no roof", roof === null ? rows.why[row] : null)),
 el("div", { class: "go" },
@@ -1226,6 +1274,8 @@ focusRow(event.key === "ArrowDown" ? 1 : -1);
 });
 on("select", () => showTable());
 on("filter", () => showTable());
+if (isNarrow())
+for (const name of new Set(rows.name)) table.shut.add(name);
 let tableNarrow = innerWidth;
 on("resize", () => { if (innerWidth !== tableNarrow) { tableNarrow = innerWidth; showTable(); } });
 )page",
@@ -1248,9 +1298,9 @@ const high = (values) => 10 ** Math.ceil(Math.log10(Math.max(...values)) + 0.05)
 return { x0: low(xs), x1: high([...xs, ...ridge]), y0: low(ys),
 y1: 10 ** (Math.log10(Math.max(...ys, ...chart.roofs.map((r) => r.flops))) + 0.2) };
 }
-function labeller(width) {
+function labeller(left, right, bottom) {
 const taken = [];
-const free = (box) => box.x >= 0 && box.x + box.w <= width &&
+const free = (box) => box.x >= left && box.x + box.w <= right && box.y + box.h <= bottom &&
 taken.every((t) => box.x > t.x + t.w || t.x > box.x + box.w || box.y > t.y + t.h ||
 t.y > box.y + box.h);
 return {
@@ -1308,17 +1358,22 @@ const list = chart.slopes.map((s) => [s.name, s.bytes]);
 if (main) list.push([device ? "memory" : "DRAM", main.bytes]);
 const angle = -Math.atan2(py(f.y0) - py(f.y0 * 10), px(10 * f.x0) - px(f.x0)) * 180 / Math.PI;
 list.sort((a, b) => b[1] - a[1]).forEach(([name, bytes], i) => {
-const x = f.x0 * 10 ** (0.12 + 0.5 * i), y = x * bytes;
-if (!main || y > f.y1 * 0.7 || y < f.y0 * 1.5 || x * bytes > main.flops) return;
+const text = `${name} ${si(bytes, "B/s")}`, decade = px(10 * f.x0) - px(f.x0);
+const long = (6 * text.length + 12) * Math.cos(angle * Math.PI / 180) / decade;
+if (!main) return;
+const last = main.flops / bytes / 10 ** long;  // where it still ends below the flat part
+const x = Math.min(last, f.x0 * 10 ** (0.12 + 1.1 * long * i)), y = x * bytes;
+if (x < f.x0 || y < f.y0 * 1.5) return;
 out.append(svg("text", { class: "halo",
-transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` },
-`${name} ${si(bytes, "B/s")}`));
+transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` }, text));
 });
 return out;
 }
 function bubbles(points, px, yOf, radius, labels, selectedLine) {
 const out = svg("g"), names = svg("g"), seen = new Set();
-const order = [...points].sort((a, b) => rows.time[chart.row[b]] - rows.time[chart.row[a]]);
+const isChosen = (i) => chart.row[i] === state.row;
+const order = [...points].sort((a, b) => isChosen(a) - isChosen(b) ||
+rows.time[chart.row[b]] - rows.time[chart.row[a]]);
 for (const i of order) {
 const r = 0.75 * radius(i);
 labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
@@ -1326,15 +1381,17 @@ labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
 for (const i of order) {
 const row = chart.row[i], x = px(chart.x[i]), y = yOf(i), r = radius(i);
 const wrong = rows.bound[row] === "impossible", chosenNow = row === state.row;
-out.append(standsFor(svg("circle", { cx: x, cy: y, r, fill: wrong ? "none" : hue(rows.bound[row]),
+out.append(standsFor(svg("circle", { cx: x, cy: y, r, fill: wrong ? "none"
+: hue(rows.bound[row]),
 "fill-opacity": 0.55, opacity: isOff(row) ? 0.15 : 1,
 stroke: wrong ? "var(--red)" : chosenNow ? "var(--ink)" : "var(--bg)",
 "stroke-width": chosenNow || wrong ? 2 : 1, "stroke-dasharray": wrong ? "3 2" : null,
 tabindex: -1 }), row));
 if (chosenNow) out.append(selectedLine(i, x, y));
 }
-const urgent = [...points].sort((a, b) => (lostOf(chart.row[b]) || 0) - (lostOf(chart.row[a]) || 0));
-const chosenFirst = urgent.sort((a, b) => (chart.row[b] === state.row) - (chart.row[a] === state.row));
+const urgent = [...points].sort((a, b) => lostOf(chart.row[b]) - lostOf(chart.row[a]));
+const chosenFirst = urgent.sort((a, b) =>
+(chart.row[b] === state.row) - (chart.row[a] === state.row));
 for (const i of chosenFirst) {
 const row = chart.row[i], key = rows.name[row] + rows.pass[row];
 if (isOff(row) || (seen.has(key) && row !== state.row)) continue;
@@ -1370,12 +1427,13 @@ const levelled = roofView.levelled, right = width - (levelled || narrow ? 10 : 1
 const f = frame(points.length ? points : chart.row.map((_, i) => i));
 const px = (x) => left + (right - left) * Math.log10(x / f.x0) / Math.log10(f.x1 / f.x0);
 const most = Math.max(...points.map((i) => rows.time[chart.row[i]]), 1);
-const radius = (i) => Math.max(2.5, (narrow ? 18 : 27) * Math.sqrt(rows.time[chart.row[i]] / most));
+const largest = narrow ? 18 : 27;
+const radius = (i) => Math.max(2.5, largest * Math.sqrt(rows.time[chart.row[i]] / most));
 const picture = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
 role: "img", "aria-label": roofFinding(points) },
 svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top - 8, width: right - left,
 height: bottom - top + 8 })));
-const labels = labeller(right);
+const labels = labeller(left, right, bottom);
 const yText = levelled ? "of the roof" : "FLOP/s";
 picture.append(svg("text", { x: 0, y: 11 }, yText));
 if (levelled) {
@@ -1401,7 +1459,8 @@ const { out, labels: ends, main } = roofLines(f, px, py, right);
 picture.append(out, axes(f, px, bottom, left, right, ticks, top), slopeLabels(f, px, py, main));
 if (!narrow) picture.append(ends);
 picture.append(...bubbles(points, px, (i) => py(chart.y[i]), radius, labels, (i, x, y) => {
-const roof = metricOf(chart.row[i], "roof"), to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
+const roof = metricOf(chart.row[i], "roof");
+const to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
 return svg("g", { "pointer-events": "none" },
 svg("line", { x1: x, x2: x, y1: y, y2: to, stroke: "var(--ink)", "stroke-width": 1.5 }),
 svg("circle", { cx: x, cy: to, r: 3, fill: "var(--ink)" }),
@@ -1429,9 +1488,11 @@ el("span", { class: "r" }, time(lostOf(row))),
 el("span", { style: row === state.row ? "text-decoration:underline;font-weight:600" : "" },
 `${rows.name[row]} ${paramsOf(row)}`.slice(0, 60)),
 el("span", { class: "note" }, swatch(rows.bound[row]), [rows.pass[row],
-`${percent(metricOf(row, "roof"))} of the roof`, rows.bound[row]].filter(Boolean).join(", ")))),
+`${percent(metricOf(row, "roof"))} of the roof`,
+rows.bound[row]].filter(Boolean).join(", ")))),
 chart.left_out ? el("p", { class: "note", style: "margin-top:12px" },
-`Not on the chart: ${count(chart.left_out)} rows without FLOPs, bytes or time, ` +
+`Not on the chart: ${count(chart.left_out)} row${chart.left_out > 1 ? "s" : ""} ` +
+"without FLOPs, bytes or time, " +
 `${chart.left_out_share.replace("%", THIN + "%")} of the time.`) : "");
 }
 {
@@ -1503,7 +1564,7 @@ class: `box ${isOp ? "op" : "region"}${row >= 0 && row === state.row ? " sel" : 
 (matches(n) ? "" : " off"),
 "aria-label": `${tree.name[n.i]} ${time(w)}`,
 style: `left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
-(isOp ? `background:${pale(bound)}` : "") },
+(isOp ? `background:${pale(bound)};` : "") + (label ? "" : "padding:0") },
 label ? [el("b", null, tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
 el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
 ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
@@ -1563,7 +1624,7 @@ for (const event of ["select", "filter", "resize"]) on(event, showTree);
 R"page(const timeline = data.timeline ? decoded(data.timeline) : null;
 let lanes = [];
 let hiddenLanes = [];
-const MOST_LANES = 8;  // of threads, unless asked for
+const MOST_LANES = 8;  // of threads, and of streams, unless asked for
 function rowsOfLane(lane) {
 const out = [], ends = [];
 let begin = 0;
@@ -1610,10 +1671,10 @@ which: data.steps.of.map((_, i) => i) }] });
 }
 function foldLanes(fold) {
 const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
-let threads = 0;
+let threads = 0, streams = 0;
 const keeps = (lane) => {
-if (lane.kind === "steps" || lane.kind === "stream") return true;
-return ++threads <= MOST_LANES;
+if (lane.kind === "steps") return true;
+return lane.kind === "stream" ? ++streams <= MOST_LANES : ++threads <= MOST_LANES;
 };
 lanes = fold ? all.filter(keeps) : all;
 hiddenLanes = all.filter((lane) => !lanes.includes(lane));
@@ -1624,7 +1685,8 @@ function sliceOf(lane, i) {
 if (lane.kind === "steps") return { name: `step ${data.steps.of[i][0]}`, row: -1, op: false };
 const node = lane.node ? nodeAt.get(lane.node[i]) : undefined;
 if (lane.kind === "thread")
-return { name: node ? node.name : "", row: node && node.op ? node.row : -1, op: node && node.op };
+return { name: node ? node.name : "", row: node && node.op ? node.row : -1, op: node &&
+node.op };
 const name = timeline.names[lane.name_of[i]] || "";
 return { name, row: node ? node.row : -1, op: lane.kind === "stream",
 launch: lane.launch && lane.launch[i] >= 0 ? lane.launch[i] : -1 };
@@ -1672,8 +1734,10 @@ return top;
 });
 return y + 18;
 }
-const xOf = (t) => LABEL() + (canvas.clientWidth - LABEL()) * (t - view.from) / (view.to - view.from);
-const tOf = (x) => view.from + (view.to - view.from) * (x - LABEL()) / (canvas.clientWidth - LABEL());
+const xOf = (t) => LABEL() +
+(canvas.clientWidth - LABEL()) * (t - view.from) / (view.to - view.from);
+const tOf = (x) => view.from +
+(view.to - view.from) * (x - LABEL()) / (canvas.clientWidth - LABEL());
 function colourOf(slice, lane) {
 const c = view.colours;
 if (lane.kind === "stream" && slice.row >= 0) {
@@ -1696,7 +1760,8 @@ return n > 1 ? text.slice(0, n) + "…" : "";
 }
 function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
 const c = view.colours, w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));
-const [back, solid] = colourOf(slice, lane);
+let [back, solid] = colourOf(slice, lane);
+if (lane.kind === "stream" && w < 4 && back === c.unknown_pale) back = c.unknown;
 pen.globalAlpha = slice.row >= 0 && isOff(slice.row) ? 0.25 : 1;
 pen.fillStyle = back;
 pen.fillRect(x0, y, w, high - 1);
@@ -1780,7 +1845,8 @@ const x = xOf(t);
 pen.fillStyle = c.line;
 pen.fillRect(x, 1, 1, high - 20);
 pen.fillStyle = c.ink3;
-const decimals = Math.max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1 : 0][0] /
+const decimals = Math.max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1
+: 0][0] /
 step)));
 const [per, unit] = TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1 : 0];
 const text = grouped((t / per).toFixed(decimals)) + THIN + unit;
@@ -1800,7 +1866,8 @@ if (slice.row !== state.row || slice.launch < 0) continue;
 const ns = line.end[k] - line.begin[k];
 if (!best || ns > best.ns)
 best = { ns, begin: line.begin[k], launch: slice.launch,
-from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] + depth * ROW.stream };
+from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] +
+depth * ROW.stream };
 }
 });
 });
@@ -1869,7 +1936,8 @@ R"page(function show(from, to) {
 const span = timeline.end - timeline.begin || 1;
 const wide = Math.max(20, Math.min(span * 1.02, to - from));
 const middle = (from + to) / 2, edge = span * 0.01;
-view.from = Math.max(timeline.begin - edge, Math.min(timeline.end + edge - wide, middle - wide / 2));
+view.from = Math.max(timeline.begin - edge, Math.min(timeline.end + edge - wide,
+middle - wide / 2));
 view.to = view.from + wide;
 redraw();
 }
@@ -1973,7 +2041,7 @@ range.append(el("span"), el("span", null, isNarrow() ? "drag moves, two fingers 
 byId("timeline_b").replaceChildren(strip, range, canvas);
 const left = timeline.all - timeline.shown;
 byId("timeline_n").textContent = left > 0
-? `${count(timeline.shown)} of ${count(timeline.all)} slices: the median and the slowest step ` +
+? `${count(timeline.shown)} of ${count(timeline.all)} slices: the median and slowest step ` +
 "where there are steps, and the longest of the rest; sums are not affected"
 : `${count(timeline.all)} slices, none left out`;
 if (stepFor("median") && data.steps.of.length > 1)
@@ -1984,7 +2052,8 @@ if (hiddenLanes.length)
 byId("timeline_t").append(el("button", { type: "button", "aria-pressed": "false",
 onclick: (event) => {
 foldLanes(hiddenLanes.length === 0);
-event.target.textContent = hiddenLanes.length ? `${hiddenLanes.length} more lanes` : "fewer lanes";
+event.target.textContent = hiddenLanes.length ? `${hiddenLanes.length} more lanes`
+: "fewer lanes";
 redraw();
 } }, `${hiddenLanes.length} more lanes`));
 canvas.addEventListener("wheel", (event) => {
@@ -2030,8 +2099,10 @@ out.append(svg("rect", { x, y: top, width, height: bottom - top, fill: "transpar
 out.addEventListener("pointermove", (event) => showTip(event, `step ${step[0]}`, [
 time(step[2]) + (step[3] ? "" : ", does not count"),
 ...STACK.map((name, i) => (parts[2 * i] + parts[2 * i + 1] > 0
-? `${name}: ${time(parts[2 * i] + parts[2 * i + 1])}, ${time(parts[2 * i])} at the roof` : "")),
-step[2] > ns && parts.length ? `${device ? "GPU idle" : "outside operators"}: ${time(step[2] - ns)}`
+? `${name}: ${time(parts[2 * i] + parts[2 * i + 1])}, ${time(parts[2 * i])} at the roof`
+: "")),
+step[2] > ns && parts.length
+? `${device ? "GPU idle" : "outside operators"}: ${time(step[2] - ns)}`
 : ""]));
 out.addEventListener("pointerleave", hideTip);
 if (timeline) {
@@ -2071,7 +2142,8 @@ steps.forEach((step, i) => {
 const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
 chart.append(stepStack(step, x, w, scale, bottom, top));
 if (step[2] > cut)
-chart.append(svg("path", { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
+chart.append(svg("path",
+{ d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
 stroke: "var(--bg)", "stroke-width": 3, fill: "none" }),
 each > 3 || i === 0 ? svg("text", { x: Math.min(x, width - 60), y: 10 }, time(step[2])) : "");
 const every = Math.ceil(34 / each);
@@ -2083,19 +2155,23 @@ const y = bottom - median * scale;
 chart.append(svg("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--ink)",
 "stroke-dasharray": "4 3" }), svg("text", { x: width, y: y - 5, "text-anchor": "end",
 class: "ink halo" }, `median ${time(median)}`));
-box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` }, legend("unknown"),
+box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` },
+legend("unknown"),
 solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
 device ? "GPU idle" : "outside operators")));
 }
 function showStepFacts() {
 if (!data.steps) return;
 byId("steps_n").textContent = data.steps.all > data.steps.of.length
-? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}` : count(data.steps.all) +
+? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}`
+: count(data.steps.all) +
 (data.steps.region ? `, runs of ${data.steps.region}` : "") +
-(data.steps.of.some((s) => s.length > 4) ? "; parts sum to each" : "; what single steps did is not known");
+(data.steps.of.some((s) => s.length > 4) ? "; parts sum to each"
+: "; what single steps did is not known");
 byId("steps_s").replaceChildren(el("div", { class: "facts" },
 data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
-el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess)) : "");
+el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess))
+: "");
 }
 on("resize", showSteps);
 )page",
@@ -2228,7 +2304,8 @@ if (!treeUp() && state.row >= 0) select(-1, true);
 function onKey(event) {
 if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
 if (event.key === "Escape") { escape(); return; }
-if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "checkbox") return;
+if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) &&
+event.target.type !== "checkbox") return;
 const sections = shownSections();
 const keys = { "/": () => byId("filter").focus(), t: switchTheme, "?": showKeys,
 j: () => focusRow(1), k: () => focusRow(-1) };

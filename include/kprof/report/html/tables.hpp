@@ -68,18 +68,18 @@ inline double needed_of(const operator_row& row, double time_ns) noexcept {
 
 /// How long the calls of a row took: each, while they are few, or counts between equal steps of the
 /// logarithm.
-struct call_times {
+struct page_call_times {
   static constexpr std::size_t bins = 18, few = 30;
 
   std::vector<double> single;
   std::array<std::uint64_t, bins> counts{};
 };
 
-[[gnu::cold]] inline std::vector<call_times> call_times_of(const page_tables& t,
-                                                           std::size_t most_rows) {
+[[gnu::cold]] inline std::vector<page_call_times> page_call_times_of(const page_tables& t,
+                                                                     std::size_t most_rows) {
   const profile& p = t.run;
   const std::size_t rows = std::min(most_rows, t.operators.rows.size());
-  std::vector<call_times> out(rows);
+  std::vector<page_call_times> out(rows);
   const auto each = [&](const auto& look) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
@@ -99,11 +99,12 @@ struct call_times {
     calls[row] += count;
   });
   each([&](std::uint32_t row, double ns, std::uint64_t count) {
-    if (calls[row] <= call_times::few) out[row].single.insert(out[row].single.end(), count, ns);
+    if (calls[row] <= page_call_times::few)
+      out[row].single.insert(out[row].single.end(), count, ns);
     const double span = std::log(most[row] / least[row]);
     const double at = span > 0 ? std::log(std::max(ns, 1.0) / least[row]) / span : 0;
-    const auto bin = static_cast<std::size_t>(std::clamp(at, 0.0, 1.0) * call_times::bins);
-    out[row].counts[std::min(bin, call_times::bins - 1)] += count;
+    const auto bin = static_cast<std::size_t>(std::clamp(at, 0.0, 1.0) * page_call_times::bins);
+    out[row].counts[std::min(bin, page_call_times::bins - 1)] += count;
   });
   return out;
 }
@@ -206,7 +207,7 @@ inline bool is_left_out_of_many(std::string_view metric) noexcept {
   }
   out.column("of_memory", rows, [&](row_ref row) { out.integer(row.verdict.of_memory ? 1 : 0); });
   out.key("calls").open("[");
-  for (const call_times& calls : call_times_of(t, many_rows)) {
+  for (const page_call_times& calls : page_call_times_of(t, many_rows)) {
     out.open("[");
     if (!calls.single.empty()) {
       out.integer(0);
