@@ -105,6 +105,41 @@ int print_ceilings(bool saves, const std::string& path) {
   return !saves || save_ceilings(found, path) ? 0 : 1;
 }
 
+/// `kprof query`. What is wrong with its words is told as JSON too, so CLI11 refuses none.
+class query_command {
+ public:
+  explicit query_command(CLI::App& app)
+      : command_(app.add_subcommand("query", "Answer a question about a saved profile as JSON")) {
+    command_->add_option("words", words_.words,
+                         "a saved profile, and a question: rows, row KEY, kernels, steps, advice "
+                         "or schema");
+    budget_option_ =
+        command_->add_option("--budget", budget_, "characters that the answer may have at most")
+            ->expected(0, 1)
+            ->type_name("CHARACTERS");
+    command_->allow_extras();
+    command_->footer(
+        "  kprof query run.json rows --budget 20000\n"
+        "  kprof query run.json advice | jq -r '.rows[].sentence'");
+  }
+  query_command(const query_command&) = delete;
+  query_command& operator=(const query_command&) = delete;
+
+  bool is_asked() const { return command_->parsed(); }
+  kprof_tool::query_words words() const {
+    kprof_tool::query_words out = words_;
+    if (budget_option_->count() > 0) out.budget = budget_;
+    out.unknown = command_->remaining();
+    return out;
+  }
+
+ private:
+  CLI::App* command_;
+  CLI::Option* budget_option_ = nullptr;
+  kprof_tool::query_words words_;
+  std::string budget_;
+};
+
 int command_line(int argc, char** argv) {
   CLI::App app{"kprof: profiles the operators of C++ and CUDA programs"};
   app.require_subcommand(1);
@@ -150,22 +185,7 @@ int command_line(int argc, char** argv) {
       "  kprof show run.json\n"
       "  kprof show run.json --output 'trace(path=run.trace.json),csv(path=run.csv)'");
 
-  kprof_tool::query_words asked;
-  std::string budget;
-  CLI::App* const queries =
-      app.add_subcommand("query", "Answer a question about a saved profile as JSON");
-  queries->add_option("words", asked.words,
-                      "a saved profile, and a question: rows, row KEY, kernels, steps, advice or "
-                      "schema");
-  const CLI::Option* const budgets =
-      queries->add_option("--budget", budget, "characters that the answer may have at most")
-          ->expected(0, 1)
-          ->type_name("CHARACTERS");
-  // What is wrong with them is told as JSON too.
-  queries->allow_extras();
-  queries->footer(
-      "  kprof query run.json rows --budget 20000\n"
-      "  kprof query run.json advice | jq -r '.rows[].sentence'");
+  query_command query(app);
 
   // What follows "--" is the program's: no option in it is kprof's.
   int own = 1;
@@ -173,11 +193,7 @@ int command_line(int argc, char** argv) {
   for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
   CLI11_PARSE(app, own, argv);
   if (shows->parsed()) return kprof_tool::show(profile, outputs);
-  if (queries->parsed()) {
-    if (budgets->count() > 0) asked.budget = budget;
-    asked.unknown = queries->remaining();
-    return kprof_tool::query(asked);
-  }
+  if (query.is_asked()) return kprof_tool::query(query.words());
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");

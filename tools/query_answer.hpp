@@ -7,7 +7,6 @@
 
 #include "query_json.hpp"
 
-#include <kprof/model/kernel_table.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 
@@ -58,9 +57,6 @@ answer advice_of(const kprof::profile& run, const std::string& key);
 
 /// The totals of an answer: of how many rows, in which order, of how much time, and of which run.
 json_object totals_of(const kprof::profile& run, const answer& of, std::string_view sorted_by);
-/// Rows of kernels with the keys of their operators, in the same order.
-std::vector<answer_row> kernel_rows(const std::vector<kprof::kernel_row>& table,
-                                    const kprof::operator_rows& operators);
 /// Advice, what saves most first; where `about` is not empty, only that about the row of this key.
 std::vector<answer_row> advice_rows(const kprof::profile& run, const kprof::operator_rows& table,
                                     const std::string& about);

@@ -10,22 +10,30 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace kprof_tool {
 
+/// Foreign text, as texts and names of members hold it between their quotes.
+inline std::string json_escaped(std::string_view text) {
+  std::string out;
+  kprof::detail::append_json_text(out, text);
+  return out;
+}
+inline std::string json_quoted(std::string_view text) { return '"' + json_escaped(text) + '"'; }
+
 /// One JSON object, written member by member.
 class json_object {
  public:
-  void text(std::string_view name, std::string_view value) { members_.text(name, value); }
+  void text(std::string_view name, std::string_view value) { raw(name, json_quoted(value)); }
   /// null where the text is empty: it differs from call to call, or is not known.
   void text_or_null(std::string_view name, std::string_view value) {
-    if (value.empty()) raw(name, "null");
-    else text(name, value);
+    raw(name, value.empty() ? "null" : json_quoted(value));
   }
-  void integer(std::string_view name, std::uint64_t value) { members_.integer(name, value); }
+  void integer(std::string_view name, std::uint64_t value) { raw(name, std::to_string(value)); }
   void truth(std::string_view name, bool value) { raw(name, value ? "true" : "false"); }
   /// The shortest decimal that reads back as the same double.
   void number(std::string_view name, double value) {
@@ -41,23 +49,23 @@ class json_object {
   /// null, and in "not_known" the reason.
   void unknown(std::string_view name, std::string_view why) {
     raw(name, "null");
-    reasons_members_.text(name, why);
+    add(reasons_, name, json_quoted(why));
   }
   /// Text that is JSON already.
-  void raw(std::string_view name, std::string_view json) {
-    members_.key(name);
-    text_ += json;
-  }
+  void raw(std::string_view name, std::string_view json) { add(members_, name, json); }
   /// The object with the member "not_known".
   std::string with_reasons() {
     raw("not_known", '{' + reasons_ + '}');
     return whole();
   }
-  std::string whole() const { return '{' + text_ + '}'; }
+  std::string whole() const { return '{' + members_ + '}'; }
 
  private:
-  std::string text_, reasons_;
-  kprof::detail::json_members members_{text_}, reasons_members_{reasons_};
+  static void add(std::string& to, std::string_view name, std::string_view json) {
+    to.append(to.empty() ? "\"" : ",\"").append(name).append("\":").append(json);
+  }
+
+  std::string members_, reasons_;
 };
 
 /// "[...]" of values that are JSON already.
@@ -70,14 +78,6 @@ std::string json_list(const Texts& values, std::string_view between = ",") {
   }
   return out + ']';
 }
-
-/// Foreign text, as members and their names hold it between their quotes.
-inline std::string json_escaped(std::string_view text) {
-  std::string out;
-  kprof::detail::append_json_text(out, text);
-  return out;
-}
-inline std::string json_quoted(std::string_view text) { return '"' + json_escaped(text) + '"'; }
 
 }  // namespace kprof_tool
 

@@ -6,6 +6,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/field_paths.hpp>
 #include <kprof/model/kernel_name.hpp>
+#include <kprof/model/kernel_table.hpp>
 #include <kprof/model/metrics.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/sorted_order.hpp>
@@ -232,17 +233,11 @@ answer rows_of(const kprof::profile& run, const std::string&) {
   return out;
 }
 
-std::vector<answer_row> kernel_rows(const std::vector<kprof::kernel_row>& table,
-                                    const kprof::operator_rows& operators) {
-  std::vector<answer_row> out;
-  for (const kprof::kernel_row& row : table)
-    out.push_back({kernel_object(row, operators).with_reasons(), row.total_ns});
-  return out;
-}
-
 answer kernels_of(const kprof::profile& run, const std::string&) {
   answer out;
-  out.rows = kernel_rows(kprof::kernel_table(run), sorted_rows(run).table);
+  const kprof::operator_rows operators = sorted_rows(run).table;
+  for (const kprof::kernel_row& row : kprof::kernel_table(run))
+    out.rows.push_back({kernel_object(row, operators).with_reasons(), row.total_ns});
   out.time_ns = kprof::detail::all_device_work(run).ns;
   out.totals = totals_of(run, out, "total_ns").with_reasons();
   return out;
@@ -252,37 +247,35 @@ answer row_of(const kprof::profile& run, const std::string& key) {
   const sorted_rows sorted(run);
   const std::vector<kprof::kernel_row> kernels = kprof::kernel_table(run);
   const auto has_key = [&](const auto& row) { return kprof::row_key_text(row.key) == key; };
-  std::uint32_t place = kprof::scope_node::none;
-  std::vector<kprof::kernel_row> shown;
-  for (const kprof::kernel_row& kernel : kernels)
-    if (has_key(kernel)) {
-      shown.push_back(kernel);
-      if (kernel.node < sorted.table.row_of.size()) place = sorted.table.row_of[kernel.node];
-    }
-  const bool is_kernel = !shown.empty();
-  for (std::uint32_t i = 0; !is_kernel && i < sorted.table.rows.size(); ++i)
-    if (has_key(sorted.table.rows[i])) place = i;
-  if (!is_kernel && place == kprof::scope_node::none) return no_such_key(key, sorted, kernels);
-  if (!is_kernel)
-    for (const kprof::kernel_row& kernel : kernels)
-      if (kernel.node < sorted.table.row_of.size() && sorted.table.row_of[kernel.node] == place)
-        shown.push_back(kernel);
-
+  const auto row_around = [&](const kprof::kernel_row& kernel) {
+    return kernel.node < sorted.table.row_of.size() ? sorted.table.row_of[kernel.node]
+                                                    : kprof::scope_node::none;
+  };
   answer out;
-  out.rows = kernel_rows(shown, sorted.table);
-  for (const kprof::kernel_row& kernel : shown) out.time_ns += kernel.total_ns;
-  if (place < sorted.table.rows.size()) {
-    const kprof::operator_row& row = sorted.table.rows[place];
+  const auto add_operator = [&](const kprof::operator_row& row) {
     json_object object = operator_object(run, row);
     object.raw("fields", fields_of(run, row));
-    std::vector<answer_row> first{{object.with_reasons(), 0}};
-    if (is_kernel) {
-      out.rows.push_back(std::move(first[0]));
-    } else {
-      for (answer_row& advice : advice_rows(run, sorted.table, key))
-        first.push_back(std::move(advice));
-      out.rows.insert(out.rows.begin(), first.begin(), first.end());
-    }
+    out.rows.push_back({object.with_reasons(), 0});
+  };
+  const auto add_kernel = [&](const kprof::kernel_row& kernel) {
+    out.rows.push_back({kernel_object(kernel, sorted.table).with_reasons(), kernel.total_ns});
+    out.time_ns += kernel.total_ns;
+  };
+
+  const std::vector<kprof::operator_row>& rows = sorted.table.rows;
+  const auto found = std::find_if(rows.begin(), rows.end(), has_key);
+  const auto kernel = std::find_if(kernels.begin(), kernels.end(), has_key);
+  if (found != rows.end()) {
+    add_operator(*found);
+    for (answer_row& advice : advice_rows(run, sorted.table, key))
+      out.rows.push_back({std::move(advice.json), 0});
+    for (const kprof::kernel_row& k : kernels)
+      if (row_around(k) == static_cast<std::uint32_t>(found - rows.begin())) add_kernel(k);
+  } else if (kernel != kernels.end()) {
+    add_kernel(*kernel);
+    if (row_around(*kernel) < rows.size()) add_operator(rows[row_around(*kernel)]);
+  } else {
+    return no_such_key(key, sorted, kernels);
   }
   out.totals = totals_of(run, out, "total_ns").with_reasons();
   return out;

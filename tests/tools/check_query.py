@@ -115,27 +115,30 @@ def check_numbers(name, profile, folder):
               == launched, one["rows"])
 
 
-def check_budget(name, profile, question):
-    whole = ask(profile, question)
+def check_budget(name, profile, question, *key):
+    whole = ask(profile, question, *key)
     rows = whole["rows"]
-    size = len(kprof.text(profile, question))
+    size = len(kprof.text(profile, question, *key))
     for budget in {1500, 1700, 2500, 4001, size - 1, size}:
         if budget < 1500:
             continue
-        text = kprof.run("query", profile, question, "--budget", str(budget)).stdout.decode()
+        done = kprof.run("query", profile, question, *key, "--budget", str(budget))
+        text = done.stdout.decode()
         check(f"{name} {question}: no longer than {budget}", len(text) <= budget, len(text))
         answer = query_run.parse(text)
         if answer["error"] is not None:
             least = answer["error"]["least_budget"]
             check(f"{name} {question}: the least budget", least > budget, answer)
-            again = ask(profile, question, "--budget", str(least))
+            again = ask(profile, question, *key, "--budget", str(least))
             check(f"{name} {question}: is enough", again["rows"] == [], again)
-            ask(profile, question, "--budget", str(least - 1), code=2)
+            ask(profile, question, *key, "--budget", str(least - 1), code=2)
             continue
         kept = answer["rows"]
         check(f"{name} {question}: the first rows are kept", kept == rows[:len(kept)], kept)
         check(f"{name} {question}: the others are counted",
               answer["cut"]["rows"] == len(rows) - len(kept), answer["cut"])
+        check(f"{name} {question}: a share of the time", 0 <= answer["cut"]["share"] <= 1 + 1e-9,
+              answer["cut"])
         check(f"{name} {question}: all where all fit", (len(kept) == len(rows)) == (budget >= size),
               len(kept))
         if question == "rows":
@@ -288,6 +291,9 @@ with tempfile.TemporaryDirectory() as name:
         # Of thousands of rows one question is enough.
         for asked in QUESTIONS if len(data) < 200_000 and packed.suffix != ".gz" else ["rows"]:
             check_budget(recorded, str(file), asked)
+        for row in ask(str(file), "advice")["rows"][:1]:
+            for key in row["rows"]:
+                check_budget(recorded, str(file), "row", key)
     check_mistakes(str(scratch / "transformer.json"), scratch)
     loaded = [json.loads((scratch / f"{n}.json").read_text()) for n in ("transformer", "device")]
     check_trust(*loaded, scratch)
