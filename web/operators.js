@@ -77,8 +77,9 @@ function numberCell(c, row) {
   const minor = (c.id === "gflops" && hueName(rows.bound[row]) === "memory") ||
     (c.id === "gbs" && hueName(rows.bound[row]) === "compute") || c.id === "intensity";
   return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value,
+    "data-id": c.id,
     "data-unit": isNarrow() ? THIN + smallOf(c) : null,
-    title: value === null ? rows.why[row] : grouped(String(value * (c.unit ? 1 : factor(c)))) +
+    title: value === null ? rows.why[row] : grouped(String(value)) +
       (c.unit === "time" ? " ns" : "") }, c.texts[row]);
 }
 function prepare(columns) {

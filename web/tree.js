@@ -44,7 +44,8 @@ const matches = (n) => !state.match || (tree.row[n.i] >= 0 && state.match[tree.r
 
 function tipOfNode(event, n, whole) {
   showTip(event, [tree.name[n.i], tree.parameters[n.i]].filter(Boolean).join(" ") + countOf(n), [
-    `${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ${treeView.at ? "what is shown" : "all"}`,
+    `${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ` +
+      (treeView.at ? "what is shown" : "all"),
     tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof`,
     `${count(tree.calls[n.i])} calls, own time ` +
       time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);

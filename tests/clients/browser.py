@@ -54,6 +54,7 @@ def chromium():
         "--disable-background-networking",
     ):
         options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(
         options=options, service=Service(executable_path=shutil.which("chromedriver"))
     )

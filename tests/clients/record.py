@@ -6,9 +6,11 @@ record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF
 RESNET50 and TRAINING are the examples resnet50_onednn and 18_gpu_training, SCRIPTED the folder of
 the scripted CUDA, KPROF the program kprof. A run NAME gives NAME.saved.json and traces when it
 ends: NAME.json, NAME.json.gz and NAME.pt.trace.json. What `kprof show` makes of the saved profile
-is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz and NAME.gbench.json.
+is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.html and
+NAME.csv. The page hostile.html is of resnet50 with names that would be markup.
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -17,7 +19,8 @@ import sys
 
 FILES = (
     "folded(path={0}.folded),folded(path={0}.device.folded,value=device),"
-    "callgrind(path={0}.callgrind),pprof(path={0}.pb.gz),gbench(path={0}.gbench.json)"
+    "callgrind(path={0}.callgrind),pprof(path={0}.pb.gz),gbench(path={0}.gbench.json),"
+    "html(path={0}.html),csv(path={0}.csv)"
 )
 
 
@@ -36,6 +39,18 @@ def run(folder, kprof, name, command, environment):
     print(name, *(f"{p.name}: {p.stat().st_size}" for p in sorted(folder.glob(name + ".*"))))
 
 
+def record_hostile(folder, kprof):
+    """Names that end the element that they lie in, and run a script if they become markup."""
+    saved = json.loads((folder / "resnet50.saved.json").read_text())
+    for i, node in enumerate([*saved["nodes"], *saved["operators"]]):
+        if "name" in node:
+            node["name"] = f"</script><img src=x onerror='window.hostile={i}'>" + node["name"]
+    saved["program"] = "</title><script>window.hostile = 1</script>"
+    (folder / "hostile.saved.json").write_text(json.dumps(saved))
+    show = [kprof, "show", "hostile.saved.json", "--output", "html(path=hostile.html)"]
+    subprocess.run(show, cwd=folder, check=True)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     resnet50, training, scripted, kprof = sys.argv[2:]
@@ -52,6 +67,7 @@ def main():
             "SCRIPTED_KERNEL_US": "500",
         },
     )
+    record_hostile(folder, kprof)
 
 
 main()

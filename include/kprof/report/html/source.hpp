@@ -979,8 +979,9 @@ const value = inTable(rows, c.id, row);
 const minor = (c.id === "gflops" && hueName(rows.bound[row]) === "memory") ||
 (c.id === "gbs" && hueName(rows.bound[row]) === "compute") || c.id === "intensity";
 return el("td", { class: "n" + (minor || value === null ? " dim" : ""), "data-value": value,
+"data-id": c.id,
 "data-unit": isNarrow() ? THIN + smallOf(c) : null,
-title: value === null ? rows.why[row] : grouped(String(value * (c.unit ? 1 : factor(c)))) +
+title: value === null ? rows.why[row] : grouped(String(value)) +
 (c.unit === "time" ? " ns" : "") }, c.texts[row]);
 }
 function prepare(columns) {
@@ -1548,7 +1549,8 @@ const matches = (n) => !state.match || (tree.row[n.i] >= 0 && state.match[tree.r
 n.children.some(matches);
 function tipOfNode(event, n, whole) {
 showTip(event, [tree.name[n.i], tree.parameters[n.i]].filter(Boolean).join(" ") + countOf(n), [
-`${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ${treeView.at ? "what is shown" : "all"}`,
+`${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ` +
+(treeView.at ? "what is shown" : "all"),
 tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof`,
 `${count(tree.calls[n.i])} calls, own time ` +
 time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
