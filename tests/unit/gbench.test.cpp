@@ -143,16 +143,19 @@ TEST_CASE("gbench.the_time_on_the_device_has_a_name_of_its_own") {
 }
 
 TEST_CASE("gbench.calls_of_a_graph_have_a_time_on_the_device") {
-  device_builder b;
-  const auto step = b.region(b.thread("main", 1), "step"), gemm = b.op(b.graph(step, 5), "Gemm");
-  b.p.nodes[gemm].replays = 5;
-  b.kernel(gemm, "gemm_kernel", 5, 90);
-  const boost::json::array entries = entries_of(b.done());
-  REQUIRE(entries.size() == 1);
-  check_entry(entries[0]);
-  CHECK(number(entries[0], "real_time") == Approx(90.));
-  CHECK(number(entries[0], "cpu_time") == Approx(90.));
-  CHECK(number(entries[0], "iterations") == 5);
+  for (const bool has_capture : {false, true}) {
+    device_builder b;
+    const auto step = b.region(b.thread("main", 1), "step"), gemm = b.op(b.graph(step, 5), "Gemm");
+    b.p.nodes[gemm].replays = 5;
+    b.kernel(gemm, "gemm_kernel", 5, 90);
+    if (has_capture) b.calls(b.op(step, "Gemm"), 1, 100).p.nodes.back().captured = 1;
+    const boost::json::array entries = entries_of(b.done());
+    REQUIRE(entries.size() == 1);
+    check_entry(entries[0]);
+    CHECK(number(entries[0], "real_time") == Approx(90.));
+    CHECK(number(entries[0], "cpu_time") == Approx(has_capture ? 100. : 90.));
+    CHECK(number(entries[0], "iterations") == 5);
+  }
 }
 
 TEST_CASE("gbench.names_are_the_same_in_every_run") {
