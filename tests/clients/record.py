@@ -6,8 +6,8 @@ record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF
 RESNET50 and TRAINING are the examples resnet50_onednn and 18_gpu_training, SCRIPTED the folder of
 the scripted CUDA, KPROF the program kprof. A run NAME gives NAME.saved.json and traces when it
 ends: NAME.json, NAME.json.gz and NAME.pt.trace.json. What `kprof show` makes of the saved profile
-is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.html and
-NAME.csv. The page hostile.html is of resnet50 with names that would be markup.
+is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet,
+NAME.html and NAME.csv. The page hostile.html is of resnet50 with names that would be markup.
 """
 
 import json
@@ -20,7 +20,7 @@ import sys
 FILES = (
     "folded(path={0}.folded),folded(path={0}.device.folded,value=device),"
     "callgrind(path={0}.callgrind),pprof(path={0}.pb.gz),gbench(path={0}.gbench.json),"
-    "html(path={0}.html),csv(path={0}.csv)"
+    "hatchet(path={0}.hatchet),html(path={0}.html),csv(path={0}.csv)"
 )
 
 

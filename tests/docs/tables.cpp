@@ -8,6 +8,7 @@
 #include <kprof/report/folded.hpp>
 #include <kprof/report/gbench.hpp>
 #include <kprof/report/html.hpp>
+#include <kprof/report/hatchet.hpp>
 #include <kprof/report/pprof.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/report/text/columns.hpp>

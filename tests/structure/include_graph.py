@@ -72,8 +72,9 @@ PUBLIC_HEADERS = """
     ops/rnn.hpp ops/shape.hpp ops/softmax.hpp ops/sparse.hpp ops/stencil.hpp
     ops/tensor_core_gemm.hpp ops/window.hpp
     report/callgrind.hpp report/csv.hpp report/destination.hpp report/folded.hpp report/gbench.hpp
-    report/html.hpp report/load.hpp report/option.hpp report/options.hpp report/output.hpp
-    report/pprof.hpp report/save.hpp report/text.hpp report/trace.hpp report/write.hpp
+    report/hatchet.hpp report/html.hpp report/load.hpp report/option.hpp report/options.hpp
+    report/output.hpp report/pprof.hpp report/save.hpp report/text.hpp report/trace.hpp
+    report/write.hpp
 """.split()
 UNREACHABLE = (("report", ("collect",)), ("model", ("collect", "attribute", "report")))
 # The smallest set: each takes 10,000 lines or more, or has no business in a header that every file
