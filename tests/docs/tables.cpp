@@ -7,8 +7,8 @@
 #include <kprof/report/csv.hpp>
 #include <kprof/report/folded.hpp>
 #include <kprof/report/gbench.hpp>
-#include <kprof/report/html.hpp>
 #include <kprof/report/hatchet.hpp>
+#include <kprof/report/html.hpp>
 #include <kprof/report/pprof.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/report/text/columns.hpp>
