@@ -49,7 +49,7 @@ function showSteps() {
   const cut = Math.min(sorted[sorted.length - 1], 1.6 * Math.max(median,
     sorted[Math.floor(0.95 * (sorted.length - 1))]));
   const scale = (bottom - top - 12) / (cut || 1), each = (width - left) / steps.length;
-  const [per, unit] = timeUnit([cut]);
+  const [per, unit] = [...TIME].reverse().find((t) => cut >= t[0]) || TIME[0];
   const chart = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
     role: "img", "aria-label": `${steps.length} steps, median ${time(median)}, ` +
       `most ${time(sorted[sorted.length - 1])}` },
@@ -88,7 +88,7 @@ function showStepFacts() {
   if (!data.steps) return;
   byId("steps_n").textContent = data.steps.all > data.steps.of.length
     ? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}`
-      : count(data.steps.all) +
+      : `${count(data.steps.all)} steps` +
       (data.steps.region ? `, runs of ${data.steps.region}` : "") +
       (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each"
         : "; what single steps did is not known");

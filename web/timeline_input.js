@@ -20,8 +20,9 @@ function stepFor(which) {
   const steps = data.steps ? data.steps.of.filter((s) => s[2] > 0) : [];
   if (steps.length < 1) return null;
   if (which === "first") return steps[0];
-  const sorted = [...steps].sort((a, b) => a[2] - b[2]);
-  return which === "slowest" ? sorted[sorted.length - 1] : sorted[(sorted.length - 1) >> 1];
+  // Those that the page has whole, where it leaves slices out.
+  const [median, slowest] = listed(data.timeline.steps);
+  return steps.find((s) => s[1] === (which === "slowest" ? slowest : median)) || steps[0];
 }
 function showStep(which) {
   const step = stepFor(which);

@@ -27,6 +27,8 @@ class Page:
         self.address = path.resolve().as_uri()
         self.size(1440, 900)
         driver.get("about:blank")
+        for log in ("performance", "browser"):
+            driver.get_log(log)  # of the page before
         driver.get(self.address + hash_)
         browser.wait(driver, READY, 20)
 

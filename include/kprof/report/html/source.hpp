@@ -272,6 +272,7 @@ thead th[aria-sort] button { color: var(--ink); font-weight: 600; }
 .n { text-align: right; white-space: nowrap; }
 .dim { color: var(--ink3); }
 noscript td, noscript th { border-bottom: 1px solid var(--line); }
+#advice li.empty { padding: 12px 16px; border: 1px dashed var(--line2); }
 #ops thead th { position: sticky; top: 48px; z-index: 2; }
 #ops tr.group th, #ops tr.group td { padding-top: 9px; padding-bottom: 3px;
 border-top: 1px solid var(--line); }
@@ -1952,8 +1953,8 @@ function stepFor(which) {
 const steps = data.steps ? data.steps.of.filter((s) => s[2] > 0) : [];
 if (steps.length < 1) return null;
 if (which === "first") return steps[0];
-const sorted = [...steps].sort((a, b) => a[2] - b[2]);
-return which === "slowest" ? sorted[sorted.length - 1] : sorted[(sorted.length - 1) >> 1];
+const [median, slowest] = listed(data.timeline.steps);
+return steps.find((s) => s[1] === (which === "slowest" ? slowest : median)) || steps[0];
 }
 function showStep(which) {
 const step = stepFor(which);
@@ -2127,7 +2128,7 @@ const median = data.steps.median || sorted[(sorted.length - 1) >> 1];
 const cut = Math.min(sorted[sorted.length - 1], 1.6 * Math.max(median,
 sorted[Math.floor(0.95 * (sorted.length - 1))]));
 const scale = (bottom - top - 12) / (cut || 1), each = (width - left) / steps.length;
-const [per, unit] = timeUnit([cut]);
+const [per, unit] = [...TIME].reverse().find((t) => cut >= t[0]) || TIME[0];
 const chart = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
 role: "img", "aria-label": `${steps.length} steps, median ${time(median)}, ` +
 `most ${time(sorted[sorted.length - 1])}` },
@@ -2166,7 +2167,7 @@ function showStepFacts() {
 if (!data.steps) return;
 byId("steps_n").textContent = data.steps.all > data.steps.of.length
 ? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}`
-: count(data.steps.all) +
+: `${count(data.steps.all)} steps` +
 (data.steps.region ? `, runs of ${data.steps.region}` : "") +
 (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each"
 : "; what single steps did is not known");

@@ -57,6 +57,8 @@ class page_timeline {
   [[gnu::cold]] void put(script_json& out) const {
     out.member("all", all_);
     out.member("shown", slices_.size());
+    // The steps that are shown whole, by their begins: the median and the slowest one.
+    out.column("steps", steps_to_keep(), [&](const interval& i) { out.integer(i.begin); });
     out.column("names", names_, [&](const std::string& name) { out.text(name); });
     put_nodes(out);
     out.key("lanes").open("[");
