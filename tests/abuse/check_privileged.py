@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Starts programs with more rights than their caller, in an environment that the caller chose:
-check_privileged.py PROGRAM EMITTER FOREIGN_LIBRARY
+check_privileged.py PROGRAM EMITTER FOREIGN_LIBRARY DRIVER
 
-PROGRAM has a session, EMITTER sends scopes to an NVTX tool. They are run as set-user-ID,
+PROGRAM has a session and loads DRIVER, a libcuda.so.1 that works, EMITTER sends scopes to an NVTX tool. They are run as set-user-ID,
 set-group-ID and file-capability programs by a user without rights; nothing of the environment may
 have an effect. Run by that user as they are, they must do what the environment says, or the test
 would not see the difference. Needs root.
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-program, emitter, foreign = sys.argv[1:]
+program, emitter, foreign, driver = sys.argv[1:]
 NOBODY = 65534
 IGNORED = "the process has rights that its caller lacks"
 failures = []
@@ -99,7 +99,7 @@ def written(writable):
 
 def check_ordinary(folder, writable, library):
     """The caller's own rights: the environment has its effects."""
-    r = run(folder / "program", writable, library)
+    r = run(folder / "program", writable, library, folder / "libcuda.so.1")
     files = written(writable)
     check(
         "an ordinary program does what its environment says",
@@ -114,7 +114,13 @@ def check_ordinary(folder, writable, library):
     # Not so for CUDA_HOME and CUDA_PATH: where the loader finds a libcupti, they are not looked at.
     loading = {"KPROF_CUPTI", "NVTX_INJECTION64_PATH"}
     for variable in loading:
-        r = run(folder / "program", writable, library, **{o: None for o in loading - {variable}})
+        r = run(
+            folder / "program",
+            writable,
+            library,
+            folder / "libcuda.so.1",
+            **{o: None for o in loading - {variable}},
+        )
         check(f"{variable} loads the library into it", "foreign code runs" in r.stderr, r)
         written(writable)
     r = run(folder / "emitter", writable, library)
@@ -122,8 +128,9 @@ def check_ordinary(folder, writable, library):
 
 
 def check_privileged(folder, writable, library, kind):
-    for name, arguments in (("program", []), ("program", ["on"]), ("emitter", [])):
-        what = f"{kind}: {' '.join([name, *arguments])}"
+    loaded = folder / "libcuda.so.1"
+    for name, arguments in (("program", [loaded]), ("program", [loaded, "on"]), ("emitter", [])):
+        what = f"{kind}: {name} {' '.join(arguments[1:])}"
         path = copy(folder / name, folder / "privileged")
         KINDS[kind](path)
         r = run(path, writable, library, *arguments)
@@ -152,6 +159,7 @@ with tempfile.TemporaryDirectory() as name:
     copy(program, folder / "program")
     copy(emitter, folder / "emitter")
     library = copy(foreign, folder / "foreign.so")
+    copy(driver, folder / "libcuda.so.1")
     copy(foreign, toolkit / "libcupti.so")
     check_ordinary(folder, writable, library)
     for kind in KINDS:
