@@ -13,7 +13,7 @@ const COLUMNS = [
   { id: "pass", label: "pass", width: 64, text: true },
   { id: "time", label: "time", width: 78, unit: "time",
     title: device ? metricById.device.meaning : metricById.self.meaning },
-  { id: "bar", label: "share, solid at the roof", width: 170, draw: true, sort: "time" },
+  { id: "bar", label: "share, solid at the roof", width: 180, draw: true, sort: "time" },
   { id: "lost", label: "lost", width: 74, unit: "time" },
   { id: "calls", label: "calls", width: 74 },
   { id: "median", label: "median", width: 78, unit: "time" },
@@ -22,7 +22,7 @@ const COLUMNS = [
   { id: "gbs", label: "traffic", width: 66, small: "GB/s" },
   { id: "intensity", label: "FLOP/B", width: 62 },
   { id: "roof", label: "of the roof", width: 118, draw: true },
-  { id: "bound", label: "bound", width: 88, text: true },
+  { id: "bound", label: "bound", width: 112, text: true },
 ];
 const known = new Set(COLUMNS.map((c) => c.id));
 for (const id of ["call_site", "thread", "dtype", "path"])
@@ -55,7 +55,8 @@ const chosen = new Set(available.filter((c) => !c.extra).map((c) => c.id));
 function shownColumns() {
   const gone = isNarrow()
     ? new Set(["hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
-    : innerWidth <= 1200 ? new Set(["intensity", "gbs", "calls", "hist"]) : new Set();
+    : innerWidth <= 1200 || state.printing ? new Set(["intensity", "gbs", "calls", "hist"])
+      : new Set();
   return available.filter((c) => chosen.has(c.id) && !(gone.has(c.id) && !c.asked));
 }
 
@@ -70,7 +71,8 @@ const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" 
 
 // ---- drawings in cells
 
-const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : c.width - 16);
+const wideOf = (c) => (state.printing ? 0.7 : 1) * c.width;
+const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : wideOf(c) - 16);
 const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
 function barCell(ns, needed, bound, width) {
   const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());

@@ -155,7 +155,7 @@ function segmented(label, choices, chosen, choose) {
 const listeners = {};
 const on = (event, f) => (listeners[event] = listeners[event] || []).push(f);
 const tell = (event) => (listeners[event] || []).forEach((f) => f());
-const state = { row: -1, match: null, filter: "" };
+const state = { row: -1, match: null, filter: "", printing: false };
 
 /** Selects a row everywhere; the selected one again: none. */
 function select(row, keep) {
@@ -233,4 +233,4 @@ function goTo(id) {
   byId(id).scrollIntoView();
 }
 /** A phone; paper is as narrow, and is no phone. */
-const isNarrow = () => innerWidth <= 820 && !matchMedia("print").matches;
+const isNarrow = () => innerWidth <= 820 && !state.printing;

@@ -85,11 +85,15 @@ addEventListener("beforeprint", () => {
   themeBefore = document.documentElement.dataset.theme;
   setTheme("light");
   document.body.style.width = "700px";
+  state.printing = true;
   tell("resize");
+  showTable();
   if (timeline && lanes.length) drawTimeline();
 });
 addEventListener("afterprint", () => {
   document.body.style.width = "";
+  state.printing = false;
+  showTable();
   setTheme(themeBefore);
   tell("resize");
 });

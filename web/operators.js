@@ -176,7 +176,7 @@ function tableHead(columns) {
   return el("thead", null, el("tr", null, columns.map((c) => {
     const sort = c.sort || c.id, is = table.sort === sort && !c.draw === !columnById[sort].draw;
     return el("th", { scope: "col", class: c.text || c.id === "bar" || c.id === "hist" ? "" : "n",
-      title: c.title, style: c.width ? `width:${c.width}px` : null,
+      title: c.title, style: c.width ? `width:${wideOf(c)}px` : null,
       "aria-sort": is ? (table.down ? "descending" : "ascending") : null },
     el("button", { type: "button", "data-sort": sort, onclick: () => {
       table.down = table.sort === sort ? !table.down : !(c.text);

@@ -163,7 +163,9 @@ function drawArrow(pen) {
         if (line.begin[k] > view.to) break;
         const slice = sliceOf(lane, line.which[k]);
         if (slice.row !== state.row || slice.launch < 0) continue;
-        const ns = line.end[k] - line.begin[k];
+        // Rather one whose launch can be seen too.
+        const seen = line.begin[k] - slice.launch >= view.from && line.begin[k] >= view.from;
+        const ns = line.end[k] - line.begin[k] + (seen ? 1e15 : 0);
         if (!best || ns > best.ns)
           best = { ns, begin: line.begin[k], launch: slice.launch,
             from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] +
@@ -177,6 +179,10 @@ function drawArrow(pen) {
   const c = view.colours, from = lanes[source];
   const x0 = xOf(best.begin - best.launch), x1 = xOf(best.begin);
   const y0 = view.top[source] + from.rows.length * ROW[from.kind], y1 = best.y;
+  pen.save();
+  pen.beginPath();
+  pen.rect(LABEL(), 0, canvas.clientWidth - LABEL(), canvas.clientHeight);
+  pen.clip();
   pen.strokeStyle = pen.fillStyle = c.ink;
   pen.lineWidth = 1.3;
   pen.beginPath();
@@ -195,6 +201,7 @@ function drawArrow(pen) {
   pen.fillRect(x - 4, (y0 + y1) / 2 - 11, w + 8, 16);
   pen.fillStyle = c.ink;
   pen.fillText(text, x, (y0 + y1) / 2 + 1);
+  pen.restore();
 }
 function drawStrip() {
   const pen = sized(strip, 34), c = view.colours, wide = strip.clientWidth - LABEL();

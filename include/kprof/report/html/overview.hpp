@@ -64,6 +64,16 @@ struct page_head {
   return text;
 }
 
+/// Of the operators' own time, what is in rows whose roof is known.
+[[gnu::cold]] inline double share_with_roof(const page_tables& t) {
+  double all_ns = 0, with_ns = 0;
+  for (const operator_row& row : t.operators.rows) {
+    all_ns += t.time_of(row);
+    if (row.verdict.roof.known()) with_ns += t.time_of(row);
+  }
+  return all_ns > 0 ? with_ns / all_ns : 1;
+}
+
 [[gnu::cold]] inline page_head head_of(const page_tables& t) {
   const profile& p = t.run;
   const roof_verdict& roof = t.total.verdict;
@@ -91,6 +101,9 @@ struct page_head {
     out.second = (!steps.empty() && steps[0].count > 1 ? took + "; the run's " : "Its ") +
                  std::string{"operators take "} + format_time(over_ns) + " and need " +
                  format_time(roof.ideal_ns.value) + '.';
+    // What has no roof counts as needing nothing.
+    if (const double share = share_with_roof(t); share < 0.9)
+      out.second += " A roof is known for " + format_share(share) + " of it.";
   }
   return out;
 }
@@ -197,15 +210,14 @@ struct page_head {
       line("bad", format_count(p.complete.imprecise) + " imprecise:",
            "durations that median and p99 know only roughly; all else is exact.");
   }
-  double unknown_ns = 0, impossible = 0, inside_ns = 0;
+  double impossible = 0, inside_ns = 0;
   std::string above, without;
   for (const operator_row& row : t.operators.rows) {
     inside_ns += t.time_of(row);
     if (row.verdict.bound == bound_by::impossible) {
       if (impossible++ == 0) above = row.name + ' ' + row.parameters;
     } else if (!row.verdict.roof.known() && t.time_of(row) > 0) {
-      if (unknown_ns == 0) without = row.name + ": " + explain(row.verdict.roof.why);
-      unknown_ns += t.time_of(row);
+      if (without.empty()) without = row.name + ": " + explain(row.verdict.roof.why);
     }
   }
   const double outside = share_of(not_negative(t.whole_ns - inside_ns), t.whole_ns);
@@ -213,8 +225,8 @@ struct page_head {
     line(outside > 0.1 ? "bad" : "ok", format_share(1 - outside) + " of the time has an operator;",
          t.device ? "the rest is work that was launched outside any."
                   : "the rest is in regions alone.");
-    const double unknown = share_of(unknown_ns, inside_ns);
-    line(unknown > 0.1 ? "bad" : "ok", "A roof covers " + format_share(1 - unknown),
+    const double known = share_with_roof(t);
+    line(known < 0.9 ? "bad" : "ok", "A roof covers " + format_share(known),
          "of the operators' time." + (without.empty() ? "" : " Without: " + without + '.'));
   }
   if (impossible > 0)

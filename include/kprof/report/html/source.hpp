@@ -401,6 +401,9 @@ h1 { font-size: 22px; line-height: 28px; }
 section { padding-top: 12px; margin-top: 8px; }
 #roofline, #tree, #timeline, #steps, #advice li, tr { break-inside: avoid; }
 .two, .two.wide { grid-template-columns: minmax(0, 1fr) 190px; gap: 16px 24px; }
+#facts .value { font-size: 14px; line-height: 20px; }
+#facts > div { padding: 8px; }
+.note { font-size: 11px; line-height: 15px; }
 #advice li { grid-template-columns: 16px minmax(0, 1fr) 120px; }
 tfoot { display: table-row-group; }
 #ops thead th { position: static; }
@@ -545,7 +548,7 @@ return box;
 const listeners = {};
 const on = (event, f) => (listeners[event] = listeners[event] || []).push(f);
 const tell = (event) => (listeners[event] || []).forEach((f) => f());
-const state = { row: -1, match: null, filter: "" };
+const state = { row: -1, match: null, filter: "", printing: false };
 function select(row, keep) {
 state.row = row === state.row && !keep ? -1 : row;
 const hash = state.row < 0 ? "" : "#row=" + rows.key[state.row];
@@ -615,7 +618,7 @@ return node;
 function goTo(id) {
 byId(id).scrollIntoView();
 }
-const isNarrow = () => innerWidth <= 820 && !matchMedia("print").matches;
+const isNarrow = () => innerWidth <= 820 && !state.printing;
 )page",
 R"page(const groups = Object.fromEntries(
 Object.entries(data.groups).map(([name, table]) => [name, decoded(table)]));
@@ -814,7 +817,7 @@ const COLUMNS = [
 { id: "pass", label: "pass", width: 64, text: true },
 { id: "time", label: "time", width: 78, unit: "time",
 title: device ? metricById.device.meaning : metricById.self.meaning },
-{ id: "bar", label: "share, solid at the roof", width: 170, draw: true, sort: "time" },
+{ id: "bar", label: "share, solid at the roof", width: 180, draw: true, sort: "time" },
 { id: "lost", label: "lost", width: 74, unit: "time" },
 { id: "calls", label: "calls", width: 74 },
 { id: "median", label: "median", width: 78, unit: "time" },
@@ -823,7 +826,7 @@ title: device ? metricById.device.meaning : metricById.self.meaning },
 { id: "gbs", label: "traffic", width: 66, small: "GB/s" },
 { id: "intensity", label: "FLOP/B", width: 62 },
 { id: "roof", label: "of the roof", width: 118, draw: true },
-{ id: "bound", label: "bound", width: 88, text: true },
+{ id: "bound", label: "bound", width: 112, text: true },
 ];
 const known = new Set(COLUMNS.map((c) => c.id));
 for (const id of ["call_site", "thread", "dtype", "path"])
@@ -853,7 +856,8 @@ const chosen = new Set(available.filter((c) => !c.extra).map((c) => c.id));
 function shownColumns() {
 const gone = isNarrow()
 ? new Set(["hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
-: innerWidth <= 1200 ? new Set(["intensity", "gbs", "calls", "hist"]) : new Set();
+: innerWidth <= 1200 || state.printing ? new Set(["intensity", "gbs", "calls", "hist"])
+: new Set();
 return available.filter((c) => chosen.has(c.id) && !(gone.has(c.id) && !c.asked));
 }
 const units = {};
@@ -863,7 +867,8 @@ units[c.id] = timeUnit(c.id === "time" ? rows.time : rows.metrics[c.id] || []);
 const factor = (c) => (c.unit === "time" ? 1 / units[c.id][0] : c.unit === "share" ? 100 : 1);
 const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" ? "%" : c.small ||
 "");
-const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : c.width - 16);
+const wideOf = (c) => (state.printing ? 0.7 : 1) * c.width;
+const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : wideOf(c) - 16);
 const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
 function barCell(ns, needed, bound, width) {
 const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());
@@ -1074,7 +1079,7 @@ function tableHead(columns) {
 return el("thead", null, el("tr", null, columns.map((c) => {
 const sort = c.sort || c.id, is = table.sort === sort && !c.draw === !columnById[sort].draw;
 return el("th", { scope: "col", class: c.text || c.id === "bar" || c.id === "hist" ? "" : "n",
-title: c.title, style: c.width ? `width:${c.width}px` : null,
+title: c.title, style: c.width ? `width:${wideOf(c)}px` : null,
 "aria-sort": is ? (table.down ? "descending" : "ascending") : null },
 el("button", { type: "button", "data-sort": sort, onclick: () => {
 table.down = table.sort === sort ? !table.down : !(c.text);
@@ -1866,7 +1871,8 @@ for (let k = firstAfter(line.end, view.from); k < line.begin.length; k++) {
 if (line.begin[k] > view.to) break;
 const slice = sliceOf(lane, line.which[k]);
 if (slice.row !== state.row || slice.launch < 0) continue;
-const ns = line.end[k] - line.begin[k];
+const seen = line.begin[k] - slice.launch >= view.from && line.begin[k] >= view.from;
+const ns = line.end[k] - line.begin[k] + (seen ? 1e15 : 0);
 if (!best || ns > best.ns)
 best = { ns, begin: line.begin[k], launch: slice.launch,
 from: lane.launcher ? lane.launcher[line.which[k]] : -1, y: view.top[i] +
@@ -1880,6 +1886,10 @@ if (source < 0) return;
 const c = view.colours, from = lanes[source];
 const x0 = xOf(best.begin - best.launch), x1 = xOf(best.begin);
 const y0 = view.top[source] + from.rows.length * ROW[from.kind], y1 = best.y;
+pen.save();
+pen.beginPath();
+pen.rect(LABEL(), 0, canvas.clientWidth - LABEL(), canvas.clientHeight);
+pen.clip();
 pen.strokeStyle = pen.fillStyle = c.ink;
 pen.lineWidth = 1.3;
 pen.beginPath();
@@ -1898,6 +1908,7 @@ pen.fillStyle = c.bg;
 pen.fillRect(x - 4, (y0 + y1) / 2 - 11, w + 8, 16);
 pen.fillStyle = c.ink;
 pen.fillText(text, x, (y0 + y1) / 2 + 1);
+pen.restore();
 }
 function drawStrip() {
 const pen = sized(strip, 34), c = view.colours, wide = strip.clientWidth - LABEL();
@@ -2331,11 +2342,15 @@ addEventListener("beforeprint", () => {
 themeBefore = document.documentElement.dataset.theme;
 setTheme("light");
 document.body.style.width = "700px";
+state.printing = true;
 tell("resize");
+showTable();
 if (timeline && lanes.length) drawTimeline();
 });
 addEventListener("afterprint", () => {
 document.body.style.width = "";
+state.printing = false;
+showTable();
 setTheme(themeBefore);
 tell("resize");
 });
