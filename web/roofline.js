@@ -7,6 +7,7 @@ const pointOfRow = new Map(chart.row.map((row, i) => [row, i]));
 const roofOfRow = (row) => pointOfRow.has(row);
 const roofView = { type: "", levelled: isNarrow() };
 const typesOfPoints = [...new Set(chart.row.map((row) => rows.dtype[row]).filter(Boolean))];
+const MOST_POINTS = 1000, MOST_LABELS = 60;
 const decade = (x) => (x >= 1000 ? count(x) : String(+x.toPrecision(1)));
 
 const roofsShown = () => (chart.roofs.filter((r) => !roofView.type ||
@@ -119,7 +120,7 @@ function bubbles(points, px, yOf, radius, labels, selectedLine) {
   const urgent = [...points].sort((a, b) => lostOf(chart.row[b]) - lostOf(chart.row[a]));
   const chosenFirst = urgent.sort((a, b) =>
     (chart.row[b] === state.row) - (chart.row[a] === state.row));
-  for (const i of chosenFirst) {
+  for (const i of chosenFirst.slice(0, MOST_LABELS)) {
     const row = chart.row[i], key = rows.name[row] + rows.pass[row];
     if (isOff(row) || (seen.has(key) && row !== state.row)) continue;
     const text = (rows.bound[row] === "impossible" ? "▲ " : "") +
@@ -146,8 +147,10 @@ function axes(f, px, bottom, left, right, yTicks, top) {
 }
 
 function showRoofline() {
-  const points = chart.row.map((_, i) => i).filter((i) => !roofView.type ||
-    rows.dtype[chart.row[i]] === roofView.type);
+  const ofType = chart.row.map((_, i) => i).filter((i) => !roofView.type ||
+    rows.dtype[chart.row[i]] === roofView.type).sort((a, b) => byTime(chart.row[a], chart.row[b]));
+  const points = ofType.filter((i, at) => at < MOST_POINTS || chart.row[i] === state.row);
+  const undrawn = ofType.length - points.length;
   byId("roofline").hidden = chart.row.length === 0;
   if (chart.row.length === 0) return;
   const box = byId("roofline_b"), width = Math.max(280, box.clientWidth);
@@ -198,7 +201,8 @@ function showRoofline() {
     }));
   }
   box.replaceChildren(picture, el("div", { class: "legend", style: `padding-left:${left}px` },
-    legend(), el("span", null, "area: time")));
+    legend(), el("span", null, "area: time"),
+    undrawn ? el("span", null, `${count(undrawn)} smaller rows are not drawn`) : null));
   showFurthest();
 }
 function roofFinding(points) {

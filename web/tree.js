@@ -8,7 +8,7 @@ for (const n of nodes) {
   (n.parent < 0 ? topNodes : nodes[n.parent].children).push(n);
   n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 }
-const treeView = { by: device ? "device" : "host", at: null, order: "time" };
+const treeView = { by: device ? "device" : "host", at: null, boxes: [] };
 const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
 const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
@@ -94,9 +94,10 @@ function showTree() {
   const whole = treeView.at ? widthOf(treeView.at)
     : topNodes.reduce((sum, n) => sum + widthOf(n), 0);
   const scale = whole > 0 ? width / whole : 0;
-  const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 3000);
+  const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 1500);
   host.style.height = drawn.reduce((most, i) => Math.max(most, i.y + highOf(i.n)), 0) + "px";
-  host.replaceChildren(...drawn.map((item) => treeBox(item, scale, whole)));
+  treeView.boxes = drawn.map((item) => [treeBox(item, scale, whole), item.n]);
+  host.replaceChildren(...treeView.boxes.map(([box]) => box));
   const left = items.length - drawn.length + (tree.left_out || 0);
   byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
     `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;
@@ -116,5 +117,12 @@ function treeUp() {
       (value) => { treeView.by = value; treeView.at = null; showTree(); }));
   tools.append(el("button", { type: "button", onclick: () => { treeView.at = null; showTree(); } },
     "Reset"));
-  for (const event of ["select", "filter", "resize"]) on(event, showTree);
+  on("resize", showTree);
+  on("select", () => {
+    for (const [box, n] of treeView.boxes)
+      box.classList.toggle("sel", tree.row[n.i] >= 0 && tree.row[n.i] === state.row);
+  });
+  on("filter", () => {
+    for (const [box, n] of treeView.boxes) box.classList.toggle("off", !matches(n));
+  });
 }

@@ -168,6 +168,7 @@ TEST_CASE("html.ten_thousand_rows_take_two_megabytes_at_most") {
     b.work(op, 1'000'003ULL * static_cast<unsigned>(i + 1), 70'001 + 13ULL * unsigned(i), 30'011);
   }
   const std::string page = page_of(b.p);
-  CHECK(page.size() < 2'000'000);
+  CAPTURE(page.size());
+  CHECK(page.size() < 1'000'000);
   CHECK(data_in(page).at("rows").as_object().at("count").to_number<int>() == 10'000);
 }

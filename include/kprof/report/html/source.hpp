@@ -1293,6 +1293,7 @@ const pointOfRow = new Map(chart.row.map((row, i) => [row, i]));
 const roofOfRow = (row) => pointOfRow.has(row);
 const roofView = { type: "", levelled: isNarrow() };
 const typesOfPoints = [...new Set(chart.row.map((row) => rows.dtype[row]).filter(Boolean))];
+const MOST_POINTS = 1000, MOST_LABELS = 60;
 const decade = (x) => (x >= 1000 ? count(x) : String(+x.toPrecision(1)));
 const roofsShown = () => (chart.roofs.filter((r) => !roofView.type ||
 r.name === roofView.type || r.name.startsWith(roofView.type + ",") ||
@@ -1399,7 +1400,7 @@ if (chosenNow) out.append(selectedLine(i, x, y));
 const urgent = [...points].sort((a, b) => lostOf(chart.row[b]) - lostOf(chart.row[a]));
 const chosenFirst = urgent.sort((a, b) =>
 (chart.row[b] === state.row) - (chart.row[a] === state.row));
-for (const i of chosenFirst) {
+for (const i of chosenFirst.slice(0, MOST_LABELS)) {
 const row = chart.row[i], key = rows.name[row] + rows.pass[row];
 if (isOff(row) || (seen.has(key) && row !== state.row)) continue;
 const text = (rows.bound[row] === "impossible" ? "▲ " : "") +
@@ -1424,8 +1425,10 @@ out.append(svg("text", { x: right, y: bottom + 31, "text-anchor": "end" }, "FLOP
 return out;
 }
 function showRoofline() {
-const points = chart.row.map((_, i) => i).filter((i) => !roofView.type ||
-rows.dtype[chart.row[i]] === roofView.type);
+const ofType = chart.row.map((_, i) => i).filter((i) => !roofView.type ||
+rows.dtype[chart.row[i]] === roofView.type).sort((a, b) => byTime(chart.row[a], chart.row[b]));
+const points = ofType.filter((i, at) => at < MOST_POINTS || chart.row[i] === state.row);
+const undrawn = ofType.length - points.length;
 byId("roofline").hidden = chart.row.length === 0;
 if (chart.row.length === 0) return;
 const box = byId("roofline_b"), width = Math.max(280, box.clientWidth);
@@ -1476,7 +1479,8 @@ roof > 0 && roof < 1 ? svg("text", { x: x + 6, y: (y + to) / 2, class: "halo ink
 }));
 }
 box.replaceChildren(picture, el("div", { class: "legend", style: `padding-left:${left}px` },
-legend(), el("span", null, "area: time")));
+legend(), el("span", null, "area: time"),
+undrawn ? el("span", null, `${count(undrawn)} smaller rows are not drawn`) : null));
 showFurthest();
 }
 function roofFinding(points) {
@@ -1524,7 +1528,7 @@ for (const n of nodes) {
 (n.parent < 0 ? topNodes : nodes[n.parent].children).push(n);
 n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 }
-const treeView = { by: device ? "device" : "host", at: null, order: "time" };
+const treeView = { by: device ? "device" : "host", at: null, boxes: [] };
 const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
 const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
@@ -1605,9 +1609,10 @@ const items = layout(treeView.at);
 const whole = treeView.at ? widthOf(treeView.at)
 : topNodes.reduce((sum, n) => sum + widthOf(n), 0);
 const scale = whole > 0 ? width / whole : 0;
-const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 3000);
+const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 1500);
 host.style.height = drawn.reduce((most, i) => Math.max(most, i.y + highOf(i.n)), 0) + "px";
-host.replaceChildren(...drawn.map((item) => treeBox(item, scale, whole)));
+treeView.boxes = drawn.map((item) => [treeBox(item, scale, whole), item.n]);
+host.replaceChildren(...treeView.boxes.map(([box]) => box));
 const left = items.length - drawn.length + (tree.left_out || 0);
 byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
 `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;
@@ -1626,7 +1631,14 @@ tools.append(segmented("Time", [["device", "device"], ["host", "host"]], treeVie
 (value) => { treeView.by = value; treeView.at = null; showTree(); }));
 tools.append(el("button", { type: "button", onclick: () => { treeView.at = null; showTree(); } },
 "Reset"));
-for (const event of ["select", "filter", "resize"]) on(event, showTree);
+on("resize", showTree);
+on("select", () => {
+for (const [box, n] of treeView.boxes)
+box.classList.toggle("sel", tree.row[n.i] >= 0 && tree.row[n.i] === state.row);
+});
+on("filter", () => {
+for (const [box, n] of treeView.boxes) box.classList.toggle("off", !matches(n));
+});
 }
 )page",
 R"page(const timeline = data.timeline ? decoded(data.timeline) : null;
