@@ -9,7 +9,15 @@ for (const n of nodes) {
   n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 }
 const treeView = { by: device ? "device" : "host", at: null, boxes: [] };
-const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
+/** A path that was handed over to another thread takes no time: it is as wide as what is in it. */
+function widthsBy(times) {
+  const out = times.slice();
+  for (let i = out.length - 1; i >= 0; i--)
+    if (!(out[i] > 0)) out[i] = nodes[i].children.reduce((sum, c) => sum + out[c.i], 0);
+  return out;
+}
+const treeWidths = { host: widthsBy(tree.total), device: device ? widthsBy(tree.device) : null };
+const widthOf = (n) => treeWidths[treeView.by][n.i];
 const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
 const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");

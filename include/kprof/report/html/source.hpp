@@ -362,7 +362,7 @@ button, input, select, details.menu summary { height: 36px; line-height: 34px; }
 .seg button { height: 34px; }
 .search { width: 100%; }
 .tools { width: 100%; }
-.link { height: 36px; }
+.link { height: auto; min-height: 36px; line-height: 20px; }
 details.menu > div { right: auto; left: 0; top: 40px; }
 #links a { padding: 8px 9px; }
 .detail .cols { grid-template-columns: 1fr; }
@@ -385,7 +385,13 @@ border-top: 1px solid var(--line); }
 #ops tr > td:nth-child(5) { grid-column: 1; grid-row: 3; }
 #ops tr > td[colspan] { grid-column: 1 / 3; }
 #ops td:empty { display: none; }
+#ops tr.row { padding: 5px 8px; margin: 0 -8px; }
 #ops tr.row > th { padding-left: 0; }
+#ops tr.detail { margin: 0 -8px; padding: 0; border: 0; }
+#ops tr.detail > td { padding: 12px; }
+#ops tr.sel > *:first-child { box-shadow: none; }
+#ops tr.sel { box-shadow: inset 3px 0 0 var(--ink); }
+#ops tr.row:hover, #ops tr.open { background: var(--bg2); }
 #ops tr.row > th .cut { white-space: normal; }
 #ops tr > td:nth-child(2)::after { content: attr(data-unit); color: var(--ink3); }
 #ops td svg { max-width: 100%; }
@@ -1529,7 +1535,14 @@ for (const n of nodes) {
 n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 }
 const treeView = { by: device ? "device" : "host", at: null, boxes: [] };
-const widthOf = (n) => (treeView.by === "device" ? tree.device[n.i] : tree.total[n.i]);
+function widthsBy(times) {
+const out = times.slice();
+for (let i = out.length - 1; i >= 0; i--)
+if (!(out[i] > 0)) out[i] = nodes[i].children.reduce((sum, c) => sum + out[c.i], 0);
+return out;
+}
+const treeWidths = { host: widthsBy(tree.total), device: device ? widthsBy(tree.device) : null };
+const widthOf = (n) => treeWidths[treeView.by][n.i];
 const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
 const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");
