@@ -97,7 +97,17 @@ function showTools() {
         waiting = setTimeout(applyFilter, rows.count > 2000 ? 120 : 0);
       } }),
     segmented("Group by", choices, table.group, (value) => { table.group = value; showTable(); }),
-    columnMenu());
+    columnMenu(), sortMenu());
+}
+/** On a phone, where the table has no heads to click. */
+function sortMenu() {
+  const list = el("select", { class: "sort", "aria-label": "Sort by", onchange: () => {
+    table.sort = list.value;
+    table.down = !columnById[list.value].text;
+    showTable();
+  } }, available.filter((c) => !c.extra && !c.draw).map((c) =>
+    el("option", { value: c.id, selected: c.id === table.sort }, `by ${c.label}`)));
+  return list;
 }
 
 /** Opens a row and shows it. */

@@ -52,6 +52,8 @@ function showKeys() {
 }
 function escape() {
   hideTip();
+  const menu = document.querySelector("details.menu[open]");
+  if (menu) { menu.open = false; return; }
   if (byId("filter") === document.activeElement) { clearFilter(); byId("filter").blur(); return; }
   if (!treeUp() && state.row >= 0) select(-1, true);
 }
@@ -69,6 +71,10 @@ function onKey(event) {
   event.preventDefault();
 }
 addEventListener("keydown", onKey);
+addEventListener("click", (event) => {
+  const menu = document.querySelector("details.menu[open]");
+  if (menu && !menu.contains(event.target)) menu.open = false;
+});
 
 // ---- the window and the printer
 

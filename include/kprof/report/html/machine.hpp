@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
 #include <kprof/model/number_text.hpp>
+#include <kprof/model/roofline_chart.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
 #include <kprof/report/text/footer.hpp>

@@ -7,6 +7,8 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/number_text.hpp>
+#include <kprof/model/sorted_order.hpp>
+#include <kprof/profile.hpp>
 #include <kprof/report/html/charts.hpp>
 #include <kprof/report/html/machine.hpp>
 #include <kprof/report/html/overview.hpp>
@@ -16,6 +18,7 @@
 #include <kprof/report/html/tables.hpp>
 #include <kprof/report/html/timeline.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/report/table/dimensions.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -247,6 +247,7 @@ R"page(.head { display: flex; align-items: center; flex-wrap: wrap; gap: 6px 14p
 .seg button[aria-pressed="true"] { background: var(--ink); color: var(--bg); }
 .seg button:focus-visible { outline-offset: -2px; }
 .search { width: 230px; }
+select.sort { display: none; }
 input[aria-invalid="true"] { border-color: var(--red); }
 details.menu { position: relative; }
 details.menu summary { list-style: none; border: 1px solid var(--line); border-radius: 6px;
@@ -361,6 +362,7 @@ button, input, select, details.menu summary { height: 36px; line-height: 34px; }
 #theme, #help { width: 36px; }
 .seg button { height: 34px; }
 .search { width: 100%; }
+select.sort { display: block; background: var(--bg); }
 .tools { width: 100%; }
 .link { height: auto; min-height: 36px; line-height: 20px; }
 details.menu > div { right: auto; left: 0; top: 40px; }
@@ -384,6 +386,7 @@ border-top: 1px solid var(--line); }
 #ops tr > td:nth-child(4) { grid-column: 2; grid-row: 3; }
 #ops tr > td:nth-child(5) { grid-column: 1; grid-row: 3; }
 #ops tr > td[colspan] { grid-column: 1 / 3; }
+#ops tfoot tr > * { border: 0; height: auto; }
 #ops td:empty { display: none; }
 #ops tr.row { padding: 5px 8px; margin: 0 -8px; }
 #ops tr.row > th { padding-left: 0; }
@@ -1249,7 +1252,16 @@ clearTimeout(waiting);
 waiting = setTimeout(applyFilter, rows.count > 2000 ? 120 : 0);
 } }),
 segmented("Group by", choices, table.group, (value) => { table.group = value; showTable(); }),
-columnMenu());
+columnMenu(), sortMenu());
+}
+function sortMenu() {
+const list = el("select", { class: "sort", "aria-label": "Sort by", onchange: () => {
+table.sort = list.value;
+table.down = !columnById[list.value].text;
+showTable();
+} }, available.filter((c) => !c.extra && !c.draw).map((c) =>
+el("option", { value: c.id, selected: c.id === table.sort }, `by ${c.label}`)));
+return list;
 }
 function toggleRow(row) {
 if (!table.open.delete(row)) table.open.add(row);
@@ -2337,6 +2349,8 @@ byId("keys").showModal();
 }
 function escape() {
 hideTip();
+const menu = document.querySelector("details.menu[open]");
+if (menu) { menu.open = false; return; }
 if (byId("filter") === document.activeElement) { clearFilter(); byId("filter").blur(); return; }
 if (!treeUp() && state.row >= 0) select(-1, true);
 }
@@ -2354,6 +2368,10 @@ else if (!timelineKey(event)) return;
 event.preventDefault();
 }
 addEventListener("keydown", onKey);
+addEventListener("click", (event) => {
+const menu = document.querySelector("details.menu[open]");
+if (menu && !menu.contains(event.target)) menu.open = false;
+});
 let resized = 0;
 addEventListener("resize", () => {
 cancelAnimationFrame(resized);
