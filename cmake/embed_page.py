@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a header of the page's sources in web/:
+"""Makes a header of the page's sources in tools/page/:
 
     embed_page.py write | check | into PAGE... | --self-test
 
@@ -31,7 +31,7 @@ TOP = """// SPDX-License-Identifier: MIT
 #define KPROF_REPORT_HTML_SOURCE_HPP
 
 // The frame, style and script of the page that the output "html" writes. Made from the files in
-// web/ by cmake/embed_page.py: change those, not this file. Included by page.hpp.
+// tools/page/ by cmake/embed_page.py: change those, not this file. Included by page.hpp.
 
 #include <kprof/build_options.hpp>
 
@@ -136,17 +136,17 @@ def main():
     if what == "--self-test":
         self_test()
     elif what == "write":
-        (ROOT / HEADER).write_text(header(ROOT / "web"))
+        (ROOT / HEADER).write_text(header(ROOT / "tools" / "page"))
     elif what == "into":
         for page in rest:
-            into(pathlib.Path(page), ROOT / "web")
+            into(pathlib.Path(page), ROOT / "tools" / "page")
     elif what == "check":
-        found, wanted = (ROOT / HEADER).read_text(), header(ROOT / "web")
+        found, wanted = (ROOT / HEADER).read_text(), header(ROOT / "tools" / "page")
         if found != wanted:
             both = found.split("\n"), wanted.split("\n")
-            lines = difflib.unified_diff(*both, "there", "web/", n=1)
+            lines = difflib.unified_diff(*both, "there", "tools/page/", n=1)
             print("\n".join(list(lines)[:40]))
-            fail(f"{HEADER} is not what web/ gives; write it by cmake/embed_page.py write")
+            fail(f"{HEADER} is not what tools/page/ gives; write it by cmake/embed_page.py write")
         print(f"{HEADER} is up to date")
     else:
         sys.exit(__doc__)

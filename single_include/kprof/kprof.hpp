@@ -5037,6 +5037,9 @@ void each_word(std::string_view text, Each each) {
   return all;
 }
 
+/// Of a list in text, which may be anybody's: a row is told from others by each of its keys.
+inline constexpr std::size_t most_keys = 32;
+
 /// What is wrong with a key as it is written; empty: nothing.
 [[gnu::cold]] inline std::string wrong_key(std::string_view word) {
   const std::string help = "; choose from " + group_words() +
@@ -5166,6 +5169,12 @@ struct parsed_grouping {
 inline parsed_grouping grouping::parse(std::string_view text) {
   parsed_grouping out;
   grouping by = nothing();
+  const auto joints = static_cast<std::size_t>(std::count(text.begin(), text.end(), '+'));
+  if (joints >= detail::most_keys) {
+    out.error.message = "by=" + detail::printable(text, 60) + ": " + std::to_string(joints + 1) +
+                        " keys, and " + std::to_string(detail::most_keys) + " are the most";
+    return out;
+  }
   detail::each_word(text, [&](std::string_view word) {
     std::string wrong = out.error ? detail::wrong_key(word) : std::string{};
     if (!wrong.empty()) out.error.message = "by=" + detail::printable(text, 60) + ": " + wrong;
@@ -10179,6 +10188,8 @@ struct operator_row {
   double device_ns = 0;        ///< of both, the run times; concurrent runs count each
   double device_total_ns = 0;  ///< that with nested operators
   double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
+  /// Of a call that has work on the device, device_total_ns; not known while records are missing.
+  figure device_mean_ns{0, absence::no_launch};
   /// Mean time from the launch of the row's own work to its start on the device.
   figure gap_ns{0, absence::no_launch};
 
@@ -11561,6 +11572,7 @@ struct device_row_sum {
     if (!row.on_device && total.unrecorded == 0) return;
     const absence timed = std::max({device_time_known(total), records_known(p, total),
                                     calls > 0 ? absence::none : absence::no_calls});
+    row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
     row.flops_per_s =
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s =
@@ -19919,6 +19931,7 @@ KPROF_DETAIL_END
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19967,6 +19980,19 @@ struct copy_result {
   const int at_close = is_open ? close_file(target) : 0;
   if (error == 0) error = at_close;
   return {error, is_open && error != 0};
+}
+
+/// Gives a new file the access control list of the one at `path`, or none where that has none: a
+/// new file takes one over from its folder. Without it the mode's bits for the group would say
+/// whom the list allows at most.
+[[gnu::cold]] inline bool take_access_list(int made, const char* path) noexcept {
+  constexpr const char* name = "system.posix_acl_access";
+  const auto has_none = [] { return errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS; };
+  char list[8 * 1024];  // a thousand entries
+  const ssize_t size = getxattr(path, name, list, sizeof list);
+  if (size > 0) return fsetxattr(made, name, list, static_cast<std::size_t>(size), 0) == 0;
+  if (size < 0 && !has_none()) return false;
+  return fremovexattr(made, name) == 0 || has_none();
 }
 
 /// A file is replaced by one of the same owner and permissions. Where it has several names or is
@@ -20056,6 +20082,8 @@ class output_file {
     if (fstat(descriptor_, &made) != 0) return false;
     if ((made.st_uid != old.st_uid || made.st_gid != old.st_gid) &&
         fchown(descriptor_, old.st_uid, old.st_gid) != 0)
+      return false;
+    if (!take_access_list(descriptor_, place_.path.c_str()) || fstat(descriptor_, &made) != 0)
       return false;
     return ((made.st_mode ^ old.st_mode) & 07777U) == 0 ||
            fchmod(descriptor_, old.st_mode & 07777U) == 0;
@@ -40108,9 +40136,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
+    // First: what CUPTI's library does while it is loaded is in vain where no driver works.
+    if (status s = cupti::initialize_driver(); !s) return s;
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
-    if (status s = cupti::initialize_driver(); !s) return s;
     std::uint32_t version = 0;
     if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
     version_ = version;
@@ -42502,6 +42531,198 @@ KPROF_DETAIL_END
 // then the thread restores the signal's default action and sends the signal again, which ends the
 // process with the status that it would have had.
 
+// <kprof/machine/rounds.hpp>
+#ifndef KPROF_MACHINE_ROUNDS_HPP
+#define KPROF_MACHINE_ROUNDS_HPP
+
+// Runs one piece of work on several threads at a time, again and again, and tells the rounds in
+// which every thread had its CPU for itself from those in which one was preempted: the former give
+// the rate, on a loaded machine too. Included by measure_cpu.hpp. Used by one thread.
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::int64_t read_clock_ns(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// One thread's part of a round, in nanoseconds.
+struct round_part {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;
+};
+
+/// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
+/// time, or where the threads ran together for less than 90 % of it.
+[[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
+  if (parts.empty()) return 0;
+  std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
+  std::int64_t last_begin = first, first_end = last;
+  for (const round_part& p : parts) {
+    const std::int64_t wall = p.end_ns - p.begin_ns;
+    if (wall <= 0 || p.cpu_ns * 100 < wall * 97) return 0;
+    first = std::min(first, p.begin_ns);
+    last_begin = std::max(last_begin, p.begin_ns);
+    first_end = std::min(first_end, p.end_ns);
+    last = std::max(last, p.end_ns);
+  }
+  return (first_end - last_begin) * 10 < (last - first) * 9 ? 0 : last - first;
+}
+
+/// What the rounds of one piece of work came to.
+struct best_round {
+  std::int64_t ns = 0;        // of the quickest; 0: none came to its end
+  bool was_disturbed = true;  // every round: the rate is at least this
+};
+
+/// `parts` of one round after another.
+[[gnu::cold]] inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
+  best_round best;
+  for (const bool takes_disturbed : {false, true}) {
+    for (const auto& parts : rounds) {
+      std::int64_t ns = undisturbed_ns(parts);
+      if (takes_disturbed && !parts.empty()) {
+        std::int64_t begin = parts[0].begin_ns;
+        for (const round_part& p : parts) begin = std::min(begin, p.begin_ns);
+        for (const round_part& p : parts) ns = std::max(ns, p.end_ns - begin);
+      }
+      if (ns > 0 && (best.ns == 0 || ns < best.ns)) best.ns = ns;
+    }
+    best.was_disturbed = takes_disturbed;
+    if (best.ns > 0) break;
+  }
+  return best;
+}
+
+/// Threads that wait for work, each on a CPU of its own.
+class round_threads {
+ public:
+  /// run(of, thread), which may not throw.
+  struct work {
+    void (*run)(const void* of, unsigned thread);
+    const void* of;
+  };
+
+  /// As many of them as the system gives.
+  [[gnu::cold]] explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
+    members_.resize(wanted);
+    for (unsigned i = 0; i < wanted; ++i) {
+      members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
+      if (!start_own_thread(&run_member, &members_[i])) break;
+      ++size_;
+    }
+  }
+  [[gnu::cold]] ~round_threads() {
+    std::unique_lock lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return ended_ == size_; });
+  }
+  round_threads(const round_threads&) = delete;
+  round_threads& operator=(const round_threads&) = delete;
+
+  unsigned size() const noexcept { return size_; }
+
+  /// One round on the first `threads` of them, begun together.
+  [[gnu::cold]] std::vector<round_part> run(unsigned threads, const work& of) {
+    std::unique_lock lock(mutex_);
+    work_ = of;
+    parts_.assign(threads, {});
+    left_ = threads;
+    // Later than the slowest wakes up: a thread that slept is run before those that computed.
+    begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
+    ++round_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return left_ == 0; });
+    return parts_;
+  }
+
+ private:
+  struct member {
+    round_threads* of = nullptr;
+    unsigned number = 0;
+    int cpu = -1;
+  };
+
+  [[gnu::cold]] static void* run_member(void* of) {
+    const member self = *static_cast<member*>(of);
+    if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      CPU_SET(static_cast<std::size_t>(self.cpu), &set);
+      pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    }
+    self.of->serve(self.number);
+    return nullptr;
+  }
+
+  [[gnu::cold]] void serve(unsigned number) {
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0;;) {
+      changed_.wait(lock, [&] { return ends_ || (round_ != seen && number < parts_.size()); });
+      if (ends_) break;
+      seen = round_;
+      const work of = work_;
+      const std::int64_t begin_ns = begin_ns_;
+      lock.unlock();
+      round_part part;
+      wait_until(begin_ns);
+      const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+      of.run(of.of, number);
+      part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
+      part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+      lock.lock();
+      parts_[number] = part;
+      if (--left_ == 0) changed_.notify_all();
+    }
+    ++ended_;
+    changed_.notify_all();
+  }
+
+  /// Sleeps, then looks at the clock for the last 30 microseconds.
+  static void wait_until(std::int64_t ns) noexcept {
+    const std::int64_t wake_up = ns - 30'000;
+    timespec at{};
+    at.tv_sec = static_cast<time_t>(wake_up / 1'000'000'000);
+    at.tv_nsec = static_cast<long>(wake_up % 1'000'000'000);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {}
+    while (read_clock_ns(CLOCK_MONOTONIC) < ns) {}
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<member> members_;
+  unsigned size_ = 0;
+  unsigned ended_ = 0;
+  bool ends_ = false;
+  // Of the round:
+  std::uint64_t round_ = 0;
+  work work_{};
+  std::int64_t begin_ns_ = 0;
+  unsigned left_ = 0;
+  std::vector<round_part> parts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/machine/rounds.hpp>
+
 // <kprof/session/ending_signals.hpp>
 #ifndef KPROF_SESSION_ENDING_SIGNALS_HPP
 #define KPROF_SESSION_ENDING_SIGNALS_HPP
@@ -42560,6 +42781,7 @@ KPROF_DETAIL_END
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 
@@ -42569,6 +42791,8 @@ namespace detail {
 /// What end_watch's thread is woken for. Written by the one that sets is_asked, read by the thread.
 struct end_request {
   std::atomic<bool> is_asked{false};
+  // Of a signal, by CLOCK_MONOTONIC; 0: it is just being asked; 1: no signal asks.
+  std::atomic<std::int64_t> asked_ns{0};
   int signal = 0;            // by which the process ends; 0: by none
   bool caller_ends = false;  // the caller waits for the outputs and ends the process itself
 };
@@ -42635,16 +42859,26 @@ class KPROF_DETAIL_LOCAL end_watch {
  private:
   /// How long writing may take: a device or a pipe may never answer.
   static constexpr int longest_seconds = 30;
+  /// Signals within this time are one: timeout sends its own to the program and then to the group
+  /// that the program is in, and a launcher passes on what the terminal has sent to both.
+  static constexpr std::int64_t one_signal_ns = 250'000'000;
 
   static bool is_watching() noexcept { return process == getpid(); }
 
   /// Wakes the thread. False where it has been woken already. May be called in a signal handler.
   static bool ask(int signal, bool caller_ends) noexcept {
     if (asked.is_asked.exchange(true)) return false;
+    asked.asked_ns = caller_ends ? 1 : read_clock_ns(CLOCK_MONOTONIC);
     asked.signal = signal;
     asked.caller_ends = caller_ends;
     sem_post(&wake);
     return true;
+  }
+
+  /// Whether a signal that comes now is the one that has woken the thread.
+  static bool is_same_signal() noexcept {
+    const std::int64_t first = asked.asked_ns;
+    return first == 0 || read_clock_ns(CLOCK_MONOTONIC) - first < one_signal_ns;
   }
 
   /// Takes the signal, unless the program handles or ignores it: then its action is put back. To
@@ -42679,7 +42913,9 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (!owners[at].compare_exchange_strong(known, signal_owner::not_known_and_it_came)) {
       if (known == signal_owner::program) send_again(signal);
       // A second signal ends the program at once: its sender does not want to wait.
-      if (known == signal_owner::kprof && !(is_watching() && ask(signal, false))) end_by(signal);
+      if (known == signal_owner::kprof &&
+          !(is_watching() && (ask(signal, false) || is_same_signal())))
+        end_by(signal);
     }
     errno = error;
   }
@@ -42714,6 +42950,7 @@ class KPROF_DETAIL_LOCAL end_watch {
       const bool caller_ends = asked.caller_ends;
       if (!caller_ends) limit_time(signal);
       write_outputs(signal, caller_ends ? nullptr : &end_by);
+      asked.asked_ns = 0;
       asked.is_asked = false;
       if (caller_ends) sem_post(&written);
     }
@@ -43210,198 +43447,6 @@ KPROF_DETAIL_END
 
 // The functions of the CUDA driver that kprof measures a GPU with, of the driver that the program
 // has loaded. Included by measure_gpu.hpp.
-
-// <kprof/machine/rounds.hpp>
-#ifndef KPROF_MACHINE_ROUNDS_HPP
-#define KPROF_MACHINE_ROUNDS_HPP
-
-// Runs one piece of work on several threads at a time, again and again, and tells the rounds in
-// which every thread had its CPU for itself from those in which one was preempted: the former give
-// the rate, on a loaded machine too. Included by measure_cpu.hpp. Used by one thread.
-
-#include <pthread.h>
-#include <sched.h>
-#include <time.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline std::int64_t read_clock_ns(clockid_t clock) noexcept {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-/// One thread's part of a round, in nanoseconds.
-struct round_part {
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
-  std::int64_t cpu_ns = 0;
-};
-
-/// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
-/// time, or where the threads ran together for less than 90 % of it.
-[[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
-  if (parts.empty()) return 0;
-  std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
-  std::int64_t last_begin = first, first_end = last;
-  for (const round_part& p : parts) {
-    const std::int64_t wall = p.end_ns - p.begin_ns;
-    if (wall <= 0 || p.cpu_ns * 100 < wall * 97) return 0;
-    first = std::min(first, p.begin_ns);
-    last_begin = std::max(last_begin, p.begin_ns);
-    first_end = std::min(first_end, p.end_ns);
-    last = std::max(last, p.end_ns);
-  }
-  return (first_end - last_begin) * 10 < (last - first) * 9 ? 0 : last - first;
-}
-
-/// What the rounds of one piece of work came to.
-struct best_round {
-  std::int64_t ns = 0;        // of the quickest; 0: none came to its end
-  bool was_disturbed = true;  // every round: the rate is at least this
-};
-
-/// `parts` of one round after another.
-[[gnu::cold]] inline best_round best_of(const std::vector<std::vector<round_part>>& rounds) {
-  best_round best;
-  for (const bool takes_disturbed : {false, true}) {
-    for (const auto& parts : rounds) {
-      std::int64_t ns = undisturbed_ns(parts);
-      if (takes_disturbed && !parts.empty()) {
-        std::int64_t begin = parts[0].begin_ns;
-        for (const round_part& p : parts) begin = std::min(begin, p.begin_ns);
-        for (const round_part& p : parts) ns = std::max(ns, p.end_ns - begin);
-      }
-      if (ns > 0 && (best.ns == 0 || ns < best.ns)) best.ns = ns;
-    }
-    best.was_disturbed = takes_disturbed;
-    if (best.ns > 0) break;
-  }
-  return best;
-}
-
-/// Threads that wait for work, each on a CPU of its own.
-class round_threads {
- public:
-  /// run(of, thread), which may not throw.
-  struct work {
-    void (*run)(const void* of, unsigned thread);
-    const void* of;
-  };
-
-  /// As many of them as the system gives.
-  [[gnu::cold]] explicit round_threads(const std::vector<int>& cpus, unsigned wanted) {
-    members_.resize(wanted);
-    for (unsigned i = 0; i < wanted; ++i) {
-      members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
-      if (!start_own_thread(&run_member, &members_[i])) break;
-      ++size_;
-    }
-  }
-  [[gnu::cold]] ~round_threads() {
-    std::unique_lock lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return ended_ == size_; });
-  }
-  round_threads(const round_threads&) = delete;
-  round_threads& operator=(const round_threads&) = delete;
-
-  unsigned size() const noexcept { return size_; }
-
-  /// One round on the first `threads` of them, begun together.
-  [[gnu::cold]] std::vector<round_part> run(unsigned threads, const work& of) {
-    std::unique_lock lock(mutex_);
-    work_ = of;
-    parts_.assign(threads, {});
-    left_ = threads;
-    // Later than the slowest wakes up: a thread that slept is run before those that computed.
-    begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
-    ++round_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return left_ == 0; });
-    return parts_;
-  }
-
- private:
-  struct member {
-    round_threads* of = nullptr;
-    unsigned number = 0;
-    int cpu = -1;
-  };
-
-  [[gnu::cold]] static void* run_member(void* of) {
-    const member self = *static_cast<member*>(of);
-    if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
-      cpu_set_t set;
-      CPU_ZERO(&set);
-      CPU_SET(static_cast<std::size_t>(self.cpu), &set);
-      pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    }
-    self.of->serve(self.number);
-    return nullptr;
-  }
-
-  [[gnu::cold]] void serve(unsigned number) {
-    std::unique_lock lock(mutex_);
-    for (std::uint64_t seen = 0;;) {
-      changed_.wait(lock, [&] { return ends_ || (round_ != seen && number < parts_.size()); });
-      if (ends_) break;
-      seen = round_;
-      const work of = work_;
-      const std::int64_t begin_ns = begin_ns_;
-      lock.unlock();
-      round_part part;
-      wait_until(begin_ns);
-      const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-      part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
-      of.run(of.of, number);
-      part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
-      part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-      lock.lock();
-      parts_[number] = part;
-      if (--left_ == 0) changed_.notify_all();
-    }
-    ++ended_;
-    changed_.notify_all();
-  }
-
-  /// Sleeps, then looks at the clock for the last 30 microseconds.
-  static void wait_until(std::int64_t ns) noexcept {
-    const std::int64_t wake_up = ns - 30'000;
-    timespec at{};
-    at.tv_sec = static_cast<time_t>(wake_up / 1'000'000'000);
-    at.tv_nsec = static_cast<long>(wake_up % 1'000'000'000);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {}
-    while (read_clock_ns(CLOCK_MONOTONIC) < ns) {}
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<member> members_;
-  unsigned size_ = 0;
-  unsigned ended_ = 0;
-  bool ends_ = false;
-  // Of the round:
-  std::uint64_t round_ = 0;
-  work work_{};
-  std::int64_t begin_ns_ = 0;
-  unsigned left_ = 0;
-  std::vector<round_part> parts_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/machine/rounds.hpp>
 
 #include <dlfcn.h>
 #include <time.h>

@@ -23,7 +23,7 @@ import tempfile
 
 MAX_LINES = 350
 MAX_COLUMNS = 100
-FOLDERS = """.github bench cmake docs examples include packaging tests tools web""".split()
+FOLDERS = """.github bench cmake docs examples include packaging tests tools""".split()
 CXX = {".hpp", ".h", ".cpp", ".cu", ".cuh"}
 SUFFIXES = CXX | {".py", ".sh", ".cmake", ".in", ".yml", ".md", ".js", ".css", ".html"}
 GENERATED = (
@@ -135,7 +135,7 @@ def limits_cases():
         ("tests/golden/a.md", LONG + "\n", None),
         ("single_include/a.hpp", LONG + "\n", None),
         ("include/kprof/report/html/source.hpp", LONG + "\n", None),
-        ("web/a.js", LONG + "\n", "columns"),
+        ("tools/page/a.js", LONG + "\n", "columns"),
         ("docs/a.md", "a\n" * 400, None),
         ("docs/a.md", LONG + "\n", "columns"),
         ("docs/a.md", table, None),

@@ -3,7 +3,7 @@
 #define KPROF_REPORT_HTML_SOURCE_HPP
 
 // The frame, style and script of the page that the output "html" writes. Made from the files in
-// web/ by cmake/embed_page.py: change those, not this file. Included by page.hpp.
+// tools/page/ by cmake/embed_page.py: change those, not this file. Included by page.hpp.
 
 #include <kprof/build_options.hpp>
 
