@@ -5,8 +5,8 @@ check_privileged.py PROGRAM EMITTER FOREIGN_LIBRARY DRIVER
 
 PROGRAM has a session and loads DRIVER, a libcuda.so.1 that works; EMITTER sends scopes to an NVTX
 tool. They are run as set-user-ID, set-group-ID and file-capability programs by a user without
-rights; nothing of the environment may have an effect. Run by that user as they are, they must do what the environment says, or the test
-would not see the difference. Needs root.
+rights; nothing of the environment may have an effect. Run by that user as they are, they must do
+what the environment says, or the test would not see the difference. Needs root.
 """
 
 import os
