@@ -243,5 +243,6 @@ function showCount(sections) {
   const ns = shown.reduce((s, row) => s + rows.time[row], 0);
   byId("operators_n").textContent = state.match
     ? `${count(shown.length)} of ${count(rows.count)} rows, ${time(ns)}`
-    : `${count(rows.count)} rows, ${device ? "device time" : "own time"} of the whole run`;
+    : `${count(rows.count)} row${rows.count === 1 ? "" : "s"}, ` +
+      `${device ? "device time" : "own time"} of the whole run`;
 }

@@ -139,8 +139,10 @@ function drawAxis(pen, high) {
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted);
   const c = view.colours;
   pen.font = `11px ${c.font}`;
-  for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
-    const x = xOf(t);
+  // Times count from the first slice, as in the line above and where the pointer is.
+  const first = timeline.begin;
+  for (let t = Math.ceil((view.from - first) / step) * step; t + first <= view.to; t += step) {
+    const x = xOf(t + first);
     pen.fillStyle = c.line;
     pen.fillRect(x, 1, 1, high - 20);
     pen.fillStyle = c.ink3;

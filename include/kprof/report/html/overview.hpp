@@ -236,12 +236,14 @@ struct page_head {
          above + ". A formula or a ceiling is wrong, or work was skipped.");
   if (!p.machine.source.empty()) line("ok", "Ceilings:", p.machine.source + '.');
   const own_cost& c = p.cost;
-  if (c.scope_ns > 0 && p.wall_ns > 0)
-    line("ok", "kprof took",
-         format_share((c.recording_ns + c.folding_ns + not_negative(p.device.collecting_ns)) /
-                      p.wall_ns) +
-             " of wall time" + (p.threads.size() > 1 ? ", all threads summed." : "."));
-  else line("none", "kprof's own cost", "was not measured in this process.");
+  if (c.scope_ns > 0 && p.wall_ns > 0) {
+    const double took =
+        (c.recording_ns + c.folding_ns + not_negative(p.device.collecting_ns)) / p.wall_ns;
+    const std::string threads = p.threads.size() > 1 ? ", all threads summed." : ".";
+    line(took > 0.05 ? "bad" : "ok", "kprof took", format_share(took) + " of wall time" + threads);
+  } else {
+    line("none", "kprof's own cost", "was not measured in this process.");
+  }
   out.close("]");
 }
 

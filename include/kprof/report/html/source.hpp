@@ -1153,7 +1153,8 @@ const shown = sections.flatMap((g) => g.rows);
 const ns = shown.reduce((s, row) => s + rows.time[row], 0);
 byId("operators_n").textContent = state.match
 ? `${count(shown.length)} of ${count(rows.count)} rows, ${time(ns)}`
-: `${count(rows.count)} rows, ${device ? "device time" : "own time"} of the whole run`;
+: `${count(rows.count)} row${rows.count === 1 ? "" : "s"}, ` +
+`${device ? "device time" : "own time"} of the whole run`;
 }
 )page",
 R"page(function fact(label, value) {
@@ -1885,8 +1886,9 @@ const power = 10 ** Math.floor(Math.log10(wanted));
 const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted);
 const c = view.colours;
 pen.font = `11px ${c.font}`;
-for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
-const x = xOf(t);
+const first = timeline.begin;
+for (let t = Math.ceil((view.from - first) / step) * step; t + first <= view.to; t += step) {
+const x = xOf(t + first);
 pen.fillStyle = c.line;
 pen.fillRect(x, 1, 1, high - 20);
 pen.fillStyle = c.ink3;
