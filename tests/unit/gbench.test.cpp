@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// needs: exceptions
+// needs: guards, exceptions
 // The file is read back with Boost.JSON and compared with operator_table(). Google Benchmark's own
 // compare.py opens it in tests/clients.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// needs: exceptions
+// needs: guards, exceptions
 
 // The data of the page is read back by Boost.JSON and compared with the tables. tests/clients opens
 // pages in a browser.
