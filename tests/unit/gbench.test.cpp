@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// needs: guards, exceptions
+// needs: exceptions
 // The file is read back with Boost.JSON and compared with operator_table(). Google Benchmark's own
 // compare.py opens it in tests/clients.
 
+#include <kprof/model/summary.hpp>
 #include <kprof/report/gbench.hpp>
 #include <kprof/report/load.hpp>
 #include <kprof/report/write.hpp>
-#include <kprof/tables.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/child.hpp"

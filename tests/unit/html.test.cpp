@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// needs: guards, exceptions
+// needs: exceptions
 
 // The data of the page is read back by Boost.JSON and compared with the tables. tests/clients opens
 // pages in a browser.
 
+#include <kprof/model/metrics.hpp>
+#include <kprof/model/row_keys.hpp>
+#include <kprof/model/summary.hpp>
 #include <kprof/report/html.hpp>
 #include <kprof/report/load.hpp>
 #include <kprof/report/write.hpp>
-#include <kprof/tables.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
