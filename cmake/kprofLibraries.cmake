@@ -30,7 +30,7 @@ target_link_libraries(kprof_session_objects PUBLIC kprof)
 set_target_properties(kprof_session_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 set(compiled_out "")
-if(NOT CMAKE_CXX_FLAGS MATCHES "-DKPROF_ENABLE=0")
+if(KPROF_SESSION_FOR_DISABLED AND NOT CMAKE_CXX_FLAGS MATCHES "-DKPROF_ENABLE=0")
   set(compiled_out ${PROJECT_SOURCE_DIR}/tools/session_compiled_out.cpp)
 endif()
 
@@ -42,7 +42,7 @@ target_link_libraries(kprof_session PUBLIC kprof)
 target_compile_definitions(kprof_session INTERFACE KPROF_SESSION_ELSEWHERE=1)
 # A program that has guards and calls nothing of the session refers to nothing in the library: this
 # does.
-if(compiled_out)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-DKPROF_ENABLE=0")
   target_link_options(kprof_session INTERFACE LINKER:-u,kprof_session_is_linked)
 endif()
 

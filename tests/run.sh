@@ -76,14 +76,17 @@ build_configuration() {
   case $name in
     # Examples and tools print what a recording found, and use exceptions.
     off-* | noexcept-*)
-      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF -DKPROF_BUILD_TOOLS=OFF) ;;
+      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF -DKPROF_BUILD_TOOLS=OFF)
+      options+=(-DKPROF_TEST_ALL_HEADERS=OFF -DKPROF_SESSION_FOR_DISABLED=OFF) ;;
     asan-* | tsan-*)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
+      options+=(-DKPROF_TEST_ALL_HEADERS=OFF -DKPROF_SESSION_FOR_DISABLED=OFF)
       options+=(-DKPROF_BUILD_TOOLS=OFF) ;;
     # These once, with g++, are enough; clang++ compiles the unit tests for asan-clang.
     ci-clang)
       options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF -DKPROF_TEST_PACKAGE=OFF)
-      options+=(-DKPROF_TEST_UNIT=OFF)
+      options+=(-DKPROF_TEST_UNIT=OFF -DKPROF_TEST_ALL_HEADERS=OFF -DKPROF_BUILD_EXAMPLES=OFF)
+      options+=(-DKPROF_SESSION_FOR_DISABLED=OFF)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
     arm64) preset=ci-gcc options+=(-DKPROF_TEST_ARM64=ON) targets=(--target arm64_programs) ;;

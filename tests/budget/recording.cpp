@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loops whose scopes are recorded, for counting instructions: recording <case> <iterations>
 #include <kprof/kprof.hpp>
+#include <kprof/record/this_thread.hpp>
 
 #include <cstdio>
 #include <cstdlib>

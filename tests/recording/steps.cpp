@@ -4,6 +4,7 @@
 // mode sends the signals, so that each run sees the same places.
 
 #include <kprof/kprof.hpp>
+#include <kprof/record/this_thread.hpp>
 
 #include <signal.h>
 #include <ucontext.h>
