@@ -2372,17 +2372,20 @@ KPROF_DETAIL_END
 // a path there could make the program load any library or write any file. So kprof reads no
 // variable in such a process. Include it to read a variable. Any thread.
 
-#include <sys/auxv.h>
-
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// getenv(). Every file with guards includes this header, and <cstdlib> would be 473 lines of it.
+/// getenv() and getauxval(). Every file with guards includes this header, and <cstdlib> and
+/// <sys/auxv.h> would be 840 lines of it.
 extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
+extern "C" unsigned long kprof_auxiliary_value(unsigned long type) noexcept __asm__("getauxval");
+inline constexpr unsigned long auxiliary_secure = 23;  // AT_SECURE of <elf.h>
 
 /// Whether the process was started with rights that its caller lacks. This stays true when the
 /// process gives these rights up.
-inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
+inline bool environment_is_foreign() noexcept {
+  return kprof_auxiliary_value(auxiliary_secure) != 0;
+}
 
 /// The variable's value; nullptr where it is unset, and always where the environment is foreign.
 inline const char* environment_variable(const char* name) noexcept {
@@ -19616,17 +19619,20 @@ KPROF_DETAIL_END
 // a path there could make the program load any library or write any file. So kprof reads no
 // variable in such a process. Include it to read a variable. Any thread.
 
-#include <sys/auxv.h>
-
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// getenv(). Every file with guards includes this header, and <cstdlib> would be 473 lines of it.
+/// getenv() and getauxval(). Every file with guards includes this header, and <cstdlib> and
+/// <sys/auxv.h> would be 840 lines of it.
 extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
+extern "C" unsigned long kprof_auxiliary_value(unsigned long type) noexcept __asm__("getauxval");
+inline constexpr unsigned long auxiliary_secure = 23;  // AT_SECURE of <elf.h>
 
 /// Whether the process was started with rights that its caller lacks. This stays true when the
 /// process gives these rights up.
-inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
+inline bool environment_is_foreign() noexcept {
+  return kprof_auxiliary_value(auxiliary_secure) != 0;
+}
 
 /// The variable's value; nullptr where it is unset, and always where the environment is foreign.
 inline const char* environment_variable(const char* name) noexcept {

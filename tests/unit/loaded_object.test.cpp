@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The loader's description of what is loaded, as kprof declares it, beside the system's own.
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/attach/loaded_object.hpp>
 
 #include "catch.hpp"
@@ -30,6 +31,7 @@ SAME_MEMBER(loaded_object, header_count, dl_phdr_info, dlpi_phnum);
 static_assert(sizeof(loaded_object) <= sizeof(dl_phdr_info));
 static_assert(program_header::loaded == PT_LOAD && program_header::notes == PT_NOTE &&
               program_header::sealed == PT_GNU_RELRO);
+static_assert(kprof::detail::auxiliary_secure == AT_SECURE);
 static_assert(program_header::readable == PF_R && program_header::writable == PF_W);
 
 TEST_CASE("What is loaded is read as the loader describes it") {
