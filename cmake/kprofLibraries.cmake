@@ -29,21 +29,19 @@ add_library(kprof_session_objects OBJECT EXCLUDE_FROM_ALL ${session_source})
 target_link_libraries(kprof_session_objects PUBLIC kprof)
 set_target_properties(kprof_session_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-set(compiled_out "")
-if(KPROF_SESSION_FOR_DISABLED AND NOT CMAKE_CXX_FLAGS MATCHES "-DKPROF_ENABLE=0")
-  set(compiled_out ${PROJECT_SOURCE_DIR}/tools/session_compiled_out.cpp)
-endif()
-
-add_library(kprof_session STATIC $<TARGET_OBJECTS:kprof_session_objects> ${compiled_out})
+add_library(kprof_session STATIC $<TARGET_OBJECTS:kprof_session_objects>)
 add_library(kprof::session ALIAS kprof_session)
 set_target_properties(kprof_session PROPERTIES EXPORT_NAME session POSITION_INDEPENDENT_CODE ON
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_link_libraries(kprof_session PUBLIC kprof)
 target_compile_definitions(kprof_session INTERFACE KPROF_SESSION_ELSEWHERE=1)
-# A program that has guards and calls nothing of the session refers to nothing in the library: this
-# does.
+# A program that has guards and calls nothing of the session refers to nothing in the library: the
+# option does.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-DKPROF_ENABLE=0")
   target_link_options(kprof_session INTERFACE LINKER:-u,kprof_session_is_linked)
+  if(KPROF_SESSION_FOR_DISABLED)
+    target_sources(kprof_session PRIVATE ${PROJECT_SOURCE_DIR}/tools/session_compiled_out.cpp)
+  endif()
 endif()
 
 add_library(kprof_preload SHARED $<TARGET_OBJECTS:kprof_session_objects>

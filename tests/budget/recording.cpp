@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loops whose scopes are recorded, for counting instructions: recording <case> <iterations>
 #include <kprof/kprof.hpp>
-#include <kprof/record/this_thread.hpp>
 
 #include <cstdio>
 #include <cstdlib>
