@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // Random programs on the scripted CUDA, each with threads, devices, streams, copies, nested scopes,
-// snapshots in between, and graphs that are cloned, put into others, updated, or older than the
-// first recording: what kprof attributes is compared with what the program knows it did.
+// snapshots in between, and graphs that are cloned, put into others, updated, changed in one node,
+// or older than the first recording: what kprof attributes is compared with what the program did.
 // `schedules FIRST LAST` runs those seeds.
 
 #include "schedules_cuda.hpp"
@@ -69,6 +69,7 @@ class program {
     cudaGraphExec_t exec;
     std::vector<node> nodes;
     bool has_child = false;
+    bool was_updated = false;
   };
 
   void take_foreign_graph() {
@@ -98,6 +99,7 @@ class program {
       else if (what < 45) capture();
       else if (what < 59 && !graphs_.empty()) replay();
       else if (what < 60 && !graphs_.empty()) update();
+      else if (what < 61 && !graphs_.empty()) change_one_node();
       else if (what < 62) static_cast<void>(kprof::snapshot());
       else if (what < 65) check(cudaStreamSynchronize(streams_[0]));
       else launch();
@@ -158,12 +160,7 @@ class program {
       check(cudaGraphDestroy(made.graph));
       made.graph = clone;
     } else if (chance(20)) {
-      cudaGraph_t parent = nullptr;
-      cudaGraphNode_t child = nullptr;
-      check(cudaGraphCreate(&parent, 0));
-      check(cudaGraphAddChildGraphNode(&child, parent, nullptr, 0, made.graph));
-      check(cudaGraphDestroy(made.graph));
-      made.graph = parent;
+      made.graph = put_into_another(made.graph);
       made.has_child = true;
     }
     made.exec = instantiate(made.graph);
@@ -199,16 +196,49 @@ class program {
   /// The executable graph runs the same work, but of other scopes.
   void update() {
     captured& g = graphs_[draw(graphs_.size())];
-    if (g.has_child || !updates_are_told()) return;
+    if (!updates_are_told()) return;
     std::vector<std::string> what;
     for (const node& n : g.nodes) what.push_back(n.what);
     captured other{};
     record(what, other);
+    if (g.has_child) other.graph = put_into_another(other.graph);
     cudaGraphExecUpdateResultInfo info{};
     check(cudaGraphExecUpdate(g.exec, other.graph, &info));
     if (g.graph != nullptr) check(cudaGraphDestroy(g.graph));
     g.graph = other.graph;
     g.nodes = std::move(other.nodes);
+    g.was_updated = true;
+  }
+
+  /// One node runs another kernel, or copies and sets less. Its scopes remain those that it was
+  /// captured in.
+  void change_one_node() {
+    captured& g = graphs_[draw(graphs_.size())];
+    if (g.graph == nullptr || g.has_child || g.was_updated) return;
+    std::vector<cudaGraphNode_t> nodes(g.nodes.size());
+    std::size_t count = nodes.size();
+    check(cudaGraphGetNodes(g.graph, nodes.data(), &count));
+    const unsigned which = draw(count);
+    std::string& what = g.nodes[which].what;
+    if (what == "copy") {
+      check(cudaGraphExecMemcpyNodeSetParams1D(g.exec, nodes[which], memory_, host_, 256,
+                                               cudaMemcpyHostToDevice));
+    } else if (what == "set") {
+      cudaMemsetParams less{};
+      less.dst = memory_;
+      less.elementSize = 1;
+      less.height = 1;
+      less.width = 128;
+      check(cudaGraphExecMemsetNodeSetParams(g.exec, nodes[which], &less));
+    } else {
+      const unsigned other = draw(3);
+      cudaKernelNodeParams changed{};
+      changed.func = const_cast<void*>(kernel(other));
+      changed.gridDim = dim3(1 + draw(4));
+      changed.blockDim = dim3(64);
+      check(cudaGraphExecKernelNodeSetParams(g.exec, nodes[which], &changed));
+      what = name_of(other);
+    }
   }
 
   void replay() {

@@ -40,6 +40,15 @@ inline cudaGraphExec_t instantiate(cudaGraph_t graph) {
   check(cudaGraphInstantiate(&exec, graph, 0));
   return exec;
 }
+/// A graph whose only node is this graph, which is destroyed.
+inline cudaGraph_t put_into_another(cudaGraph_t child) {
+  cudaGraph_t parent = nullptr;
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphCreate(&parent, 0));
+  check(cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, child));
+  check(cudaGraphDestroy(child));
+  return parent;
+}
 inline void make_foreign_graphs(std::size_t how_many) {
   cudaStream_t s = nullptr;
   check(cudaStreamCreate(&s));
