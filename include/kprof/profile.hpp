@@ -74,8 +74,8 @@ struct shared_part {
   histogram durations;       ///< from the first begin to the last end, in ticks of profile::clock
 };
 
-/// One of the slowest calls of a node.
-struct slow_call {
+/// One call of a node.
+struct single_call {
   double ns = 0;
   double begin_ns = 0;  ///< since the session's start
 };
@@ -125,7 +125,11 @@ struct scope_node {
   double first_end_ns = -1;
   /// The three that took longest, the longest first; fewer where there were not so many, or where a
   /// file lacks them. Of parts: the calls as a whole, at their part 0.
-  std::vector<slow_call> slowest;
+  std::vector<single_call> slowest;
+  /// Up to 32 calls in the order of their ends: all, or so many that are spread evenly over the
+  /// recording and drawn at random, so that each is as likely to be among them as any other. None
+  /// where memory was short or a file lacks them. Of parts: as `slowest`.
+  std::vector<single_call> sampled;
   /// Durations of the calls of which the thread's CPU time is known, summed: those with a reading
   /// of it near their end and, no more than an eighth of the call away, before their begin. Long
   /// ones have both, see clock_info::cpu_interval_ns.

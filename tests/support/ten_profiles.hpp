@@ -111,6 +111,7 @@ inline void replace_measured(kprof::profile& p) {
     n.slowest.clear();
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(n.calls, 3); ++i)
       n.slowest.push_back({static_cast<double>(538 - i), static_cast<double>(900 + 1000 * i)});
+    n.sampled.assign(n.slowest.rbegin(), n.slowest.rend());
     n.open_ns = 1e3 * static_cast<double>(n.open);
   }
   for (std::size_t i = 0; i < p.timeline.size(); ++i) {

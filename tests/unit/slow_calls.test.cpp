@@ -31,7 +31,7 @@ namespace {
 using times = std::vector<std::pair<double, double>>;  // of how long and from when
 times slowest_of(const kprof::scope_node& n) {
   times out;
-  for (const kprof::slow_call& c : n.slowest) out.emplace_back(c.ns, c.begin_ns);
+  for (const kprof::single_call& c : n.slowest) out.emplace_back(c.ns, c.begin_ns);
   return out;
 }
 

@@ -139,7 +139,10 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
   out.max_ns = static_cast<double>(n.slowest.longest()) * ns_per_tick;
-  if (!n.is_part) out.slowest = to_slow_calls(n.slowest, time);
+  if (!n.is_part) {
+    out.slowest = to_single_calls(n.slowest, time);
+    out.sampled = to_single_calls(n.all_samples(), time);
+  }
   if (n.calls != 0) {
     out.first_ns = static_cast<double>(n.first) * ns_per_tick;
     out.first_end_ns = std::max(0.0, time.since_start_ns(n.first_end));

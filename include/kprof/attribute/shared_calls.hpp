@@ -25,8 +25,12 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Their times, since the session's start.
-inline std::vector<slow_call> to_slow_calls(const slow_calls& from, const timebase& time) {
-  std::vector<slow_call> out;
+template <class Calls>
+std::vector<single_call> to_single_calls(const Calls& from, const timebase& time) {
+  std::vector<single_call> out;
+  std::size_t count = 0;
+  from.each([&](const slow_calls::call&) { ++count; });
+  out.reserve(count);
   from.each([&](const slow_calls::call& c) {
     out.push_back({static_cast<double>(c.ticks) * time.ns_per_tick(),
                    std::max(0.0, time.since_start_ns(c.end - c.ticks))});
@@ -147,7 +151,8 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     n.shared.longest_ns = ns(sums.longest);
     n.shared.min_ns = ns(sums.min_wall);
     n.shared.max_ns = ns(sums.slowest.longest());
-    n.slowest = to_slow_calls(sums.slowest, time_);
+    n.slowest = to_single_calls(sums.slowest, time_);
+    n.sampled = to_single_calls(sums.samples, time_);
     n.shared.first_ns = ns(sums.first_wall);
     n.shared.first_end_ns = std::max(0.0, time_.since_start_ns(sums.first_end));
     n.shared.durations = sums.durations;

@@ -137,7 +137,7 @@ class neighbours_of_calls {
     const histogram& durations = is_shared ? n.shared.durations : n.durations;
     const double median = durations.quantile(0.5) * p.clock.ns_per_tick;
     const double first_end = is_shared ? n.shared.first_end_ns : n.first_end_ns;
-    for (const slow_call& c : n.slowest)
+    for (const single_call& c : n.slowest)
       if (median > 0 && c.ns >= 1.5 * median)
         found.push_back({.node = i,
                          .begin_ns = c.begin_ns,

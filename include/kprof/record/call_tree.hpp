@@ -115,6 +115,8 @@ class call_tree {
   /// counts the durations of whole calls, and nobody asks for those of parts.
   [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
+    if (n.calls >= n.next_sample) [[unlikely]]
+      n.sample({ticks, end}, [this](std::size_t bytes) { return afford(bytes); });
     n.count(ticks, self_ticks, end);
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
@@ -136,6 +138,7 @@ class call_tree {
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
+      to.add_samples(from, [this](std::size_t bytes) { return afford(bytes); });
       to.add_counts(from);
       imprecise_ +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });

@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/histogram.hpp>
 #include <kprof/record/part_joining.hpp>
+#include <kprof/record/sampled_calls.hpp>
 #include <kprof/record/slow_calls.hpp>
 #include <kprof/record/tree_node.hpp>
 
@@ -29,7 +30,9 @@ struct shared_sums {
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
-  slow_calls slowest;            // by `wall`
+  slow_calls slowest;  // by `wall`
+  std::uint64_t next_sample = 0;
+  sampled_calls samples;         // of `wall`
   std::uint64_t first_wall = 0;  // of the call that ended first
   std::uint64_t first_end = ~std::uint64_t{0};
   std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
@@ -37,6 +40,7 @@ struct shared_sums {
 
   template <class MayGrow>
   void add(const joined_call& call, MayGrow may_grow) {
+    if (calls >= next_sample) next_sample = samples.put({call.wall, call.end}, calls);
     ++calls;
     wall += call.wall;
     elapsed += call.elapsed;
@@ -50,6 +54,7 @@ struct shared_sums {
   template <class MayGrow>
   void add(const shared_sums& other, MayGrow may_grow) {
     calls += other.calls;
+    next_sample = samples.put_all(other.samples, calls);
     wall += other.wall;
     elapsed += other.elapsed;
     busy += other.busy;

@@ -7,10 +7,13 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
 #include <kprof/record/histogram.hpp>
+#include <kprof/record/sampled_calls.hpp>
 #include <kprof/record/slow_calls.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <new>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -71,6 +74,9 @@ struct tree_node {
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t slow = 0;  // a call that takes longer is one of the slowest
+  // How many calls come before the next one that is put into `samples`. What came before the first
+  // of them are the slowest.
+  std::uint64_t next_sample = slow_calls::most;
   histogram durations;
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
@@ -83,6 +89,7 @@ struct tree_node {
   // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
   slow_calls slowest;
+  std::unique_ptr<sampled_calls> samples;
   work values{};
 
   /// Counts one finished call, but for the histogram.
@@ -99,7 +106,27 @@ struct tree_node {
     if (ticks > slow) [[unlikely]]
       slow = slowest.put(ticks, end);
   }
-  /// Adds what a node of another thread has counted, but for the histogram.
+  /// Keeps a call that is about to be counted. Without memory, for which it asks may_grow(bytes),
+  /// the next tries are rare.
+  template <class MayGrow>
+  [[gnu::noinline]] void sample(const slow_calls::call& c, MayGrow may_grow) noexcept {
+    next_sample = has_samples(may_grow) ? samples->put(c, calls) : 2 * next_sample;
+  }
+  /// Those of a node of another thread, whose counts are added after that.
+  template <class MayGrow>
+  void add_samples(const tree_node& from, MayGrow may_grow) noexcept {
+    if (from.calls == 0 || calls + from.calls <= slow_calls::most || !has_samples(may_grow)) return;
+    next_sample = samples->put_all(from.all_samples(), calls + from.calls);
+  }
+  /// Its samples; those of few calls are the slowest ones.
+  sampled_calls all_samples() const noexcept {
+    if (samples != nullptr) return *samples;
+    sampled_calls out(hash);
+    if (calls <= slow_calls::most) out.put_few(slowest);
+    return out;
+  }
+
+  /// Adds what a node of another thread has counted, but for the histogram and the samples.
   void add_counts(const tree_node& from) noexcept {
     if (from.calls != 0 && (calls == 0 || from.first_end < first_end)) {
       first = from.first;
@@ -112,6 +139,15 @@ struct tree_node {
     device_calls += from.device_calls;
     if (from.shortest < shortest) shortest = from.shortest;
     slow = slowest.put_all(from.slowest);
+  }
+
+ private:
+  template <class MayGrow>
+  bool has_samples(MayGrow may_grow) noexcept {
+    if (samples != nullptr) return true;
+    if (may_grow(sizeof(sampled_calls)))
+      samples.reset(new (std::nothrow) sampled_calls(all_samples()));
+    return samples != nullptr;
   }
 };
 

@@ -91,7 +91,7 @@ KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
                     KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns),
                     KPROF_DETAIL_AT(first_ns), KPROF_DETAIL_AT(first_end_ns),
                     KPROF_DETAIL_AT(durations))
-KPROF_DETAIL_SHARED(slow_call, KPROF_DETAIL_AT(ns), KPROF_DETAIL_AT(begin_ns))
+KPROF_DETAIL_SHARED(single_call, KPROF_DETAIL_AT(ns), KPROF_DETAIL_AT(begin_ns))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -102,10 +102,10 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
                     KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(slowest),
-                    KPROF_DETAIL_AT(measured_ns), KPROF_DETAIL_AT(off_cpu_ns),
-                    KPROF_DETAIL_AT(denormal_ns), KPROF_DETAIL_AT(measured_calls),
-                    KPROF_DETAIL_AT(denormal_calls), KPROF_DETAIL_AT(durations),
-                    KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(sampled), KPROF_DETAIL_AT(measured_ns),
+                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
+                    KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
+                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
@@ -233,7 +233,7 @@ struct shared_structs {
 using all_shared_structs = shared_structs<
     status, report_options, option_setting, output_request, settings, step_schedule,
     enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
-    parameter_values, histogram, work_per_call, shared_part, slow_call, scope_node, thread_info,
+    parameter_values, histogram, work_per_call, shared_part, single_call, scope_node, thread_info,
     timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
     device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
     step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,

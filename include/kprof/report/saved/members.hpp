@@ -75,8 +75,8 @@ inline constexpr auto members_of<shared_part> = std::tuple{
     saved<&shared_part::durations>("durations")};
 
 template <>
-inline constexpr auto members_of<slow_call> =
-    std::tuple{saved<&slow_call::ns>("ns"), saved<&slow_call::begin_ns>("begin_ns")};
+inline constexpr auto members_of<single_call> =
+    std::tuple{saved<&single_call::ns>("ns"), saved<&single_call::begin_ns>("begin_ns")};
 
 template <>
 inline constexpr auto members_of<scope_node> =
@@ -107,6 +107,7 @@ inline constexpr auto members_of<scope_node> =
                saved<&scope_node::first_ns>("first_ns"),
                saved<&scope_node::first_end_ns>("first_end_ns"),
                saved<&scope_node::slowest>("slowest"),
+               saved<&scope_node::sampled>("sampled"),
                saved<&scope_node::measured_ns>("measured_ns"),
                saved<&scope_node::off_cpu_ns>("off_cpu_ns"),
                saved<&scope_node::denormal_ns>("denormal_ns"),
