@@ -27,6 +27,11 @@ file(CONFIGURE OUTPUT ${session_source} @ONLY CONTENT
 # program finds the session through its guards, and two binaries of a process may each bring one.
 add_library(kprof_session_objects OBJECT EXCLUDE_FROM_ALL ${session_source})
 target_link_libraries(kprof_session_objects PUBLIC kprof)
+target_compile_definitions(kprof_session_objects PRIVATE KPROF_DETAIL_ALL_OUTPUTS=1)
+# A project without a build type does not want what records its operators to be slow.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  target_compile_options(kprof_session_objects PRIVATE -O2)
+endif()
 set_target_properties(kprof_session_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 add_library(kprof_session STATIC $<TARGET_OBJECTS:kprof_session_objects>)

@@ -47,7 +47,7 @@ if ((${#missing[@]})); then
 fi
 
 mkdir -p "$build"
-echo "demo.sh: compiling examples/resnet50_onednn.cpp"
+echo "demo.sh: compiling examples/resnet50_onednn.cpp, about a minute"
 "$compiler" -std=c++20 -O2 -I "$root/include" "$root/examples/resnet50_onednn.cpp" \
   -o "$build/resnet50_onednn" -ldnnl
 # Wide enough for whole parameters where no terminal says how wide it is.

@@ -152,6 +152,7 @@ int command_line(int argc, char** argv) {
   CLI::App* const runs = app.add_subcommand(
       "run", "Run a program that has guards, with the session preloaded, and print its report");
   runs->add_option("settings", settings, "as in the variable KPROF: report(top=10),memory=256MiB");
+  runs->allow_extras();
   runs->footer(
       "  kprof run -- ./program arguments\n"
       "  kprof run 'report(path=run.txt,top=10)' -- python3 train.py");
@@ -191,12 +192,20 @@ int command_line(int argc, char** argv) {
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return 2;
+  }
   CLI11_PARSE(app, own, argv);
   if (shows->parsed()) return kprof_tool::show(profile, outputs);
   if (query.is_asked()) return kprof_tool::query(query.words());
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");
+  if (const std::vector<std::string> more = runs->remaining(); !more.empty())
+    return complain(2, more[0] +
+                           " is not expected before --: write the settings as one word, as in "
+                           "kprof run 'report(top=10),memory=256MiB' -- ./program");
   return run(settings, command);
 }
 

@@ -129,7 +129,9 @@ TEST_CASE("output.wrong_options_are_told_and_nothing_is_written") {
         "order=time|run, words=A+B, limit=SIZE, size=BYTES");
   std::string text;
   const status s = kprof::write(kprof::profile{}, "ehco", {}, text);
-  CHECK(has(s.message, "unknown output 'ehco'; this program has: echo(...), refusal(...), report"));
+  CHECK(has(s.message,
+            "unknown output 'ehco'; did you mean echo? This program has: echo(...), refusal(...), "
+            "report"));
   CHECK(has(s.message, "include <kprof/report/ehco.hpp> or link kprof::session"));
   const status bad = kprof::write(kprof::profile{}, "\x1b[2J", {}, text);
   CHECK(has(bad.message, "unknown output '\\x1b[2J'"));

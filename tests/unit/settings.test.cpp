@@ -139,13 +139,22 @@ TEST_CASE("settings.report_options_are_read") {
 
 TEST_CASE("settings.what_is_wrong_names_what_is_valid") {
   CHECK(contains(complaint("reprot"),
-                 "unknown setting 'reprot'; valid: on, off, nvtx=on|off, memory=SIZE"));
+                 "unknown setting 'reprot'; did you mean report? Valid: on, off, nvtx=on|off, "
+                 "memory=SIZE"));
+  CHECK(contains(complaint("xyzzy"), "unknown setting 'xyzzy'; valid: on, off, nvtx=on|off, "));
+  CHECK(complaint("report,tree") ==
+        "tree is no setting but an option of report; write report(tree)");
+  CHECK(complaint("top=5") == "top is no setting but an option of report; write report(top=5)");
   CHECK(contains(complaint("trace(path=x)"),
                  "unknown output 'trace'; this program has: report(...)"));
+  CHECK(contains(complaint("reporte(tree)"),
+                 "unknown output 'reporte'; did you mean report? This program has: report(...)"));
+  CHECK(contains(complaint("report(tre)"), "unknown option 'tre' of report; did you mean tree? "));
+  CHECK(contains(complaint("report("), "report( has no closing ')'"));
   CHECK(contains(complaint("nvtx=maybe"), "valid: nvtx=on, nvtx=off"));
   CHECK(contains(complaint("clock=atomic"), "valid: clock=auto, clock=system"));
   CHECK(contains(complaint("report(colour=red)"),
-                 "unknown option 'colour=red' of report; valid: path=FILE"));
+                 "unknown option 'colour=red' of report; did you mean color? Valid: path=FILE"));
   CHECK(contains(complaint("report(width=wide)"), "no number from 40 to 1000"));
   CHECK(contains(complaint("report(width=39)"), "no number"));
   CHECK(contains(complaint("report(by=co.)"),

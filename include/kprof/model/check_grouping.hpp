@@ -9,6 +9,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/field_paths.hpp>
 #include <kprof/model/grouping.hpp>
+#include <kprof/model/nearest_word.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/printable.hpp>
@@ -29,26 +30,6 @@ struct checked_grouping {
 };
 
 namespace detail {
-
-/// How many letters must be put in, left out or replaced to make one word of the other.
-[[gnu::cold]] inline std::size_t word_distance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = 2 * j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = 2 * (i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      // Letters that differ in case only are nearer than others.
-      const std::size_t differ = a[i] == b[j] ? 0 : lower(a[i]) == lower(b[j]) ? 1 : 2;
-      const std::size_t here = std::min({row[j] + 2, row[j + 1] + 2, corner + differ});
-      corner = std::exchange(row[j + 1], here);
-    }
-  }
-  return row[b.size()];
-}
 
 /// The fields of the operators of a profile, each once, in their order; nested ones by their path,
 /// arrays as a whole.
@@ -77,11 +58,7 @@ namespace detail {
   std::vector<std::string> candidates = names;
   if (is_key)
     candidates.insert(candidates.end(), std::begin(group_key_words), std::end(group_key_words));
-  std::string nearest;
-  std::size_t least = std::max<std::size_t>(2, path.size() < 100 ? path.size() / 3 * 2 : 0) + 1;
-  for (const std::string& name : candidates)
-    if (const std::size_t d = path.size() > 100 ? least : word_distance(path, name); d < least)
-      least = d, nearest = name;
+  const std::string nearest = nearest_word(path, candidates);
   if (!nearest.empty()) text += "; did you mean " + printable(nearest, 60) + '?';
   if (names.empty()) return text + "; its operators have no fields";
   text += nearest.empty() ? "; fields: " : " Fields: ";

@@ -132,8 +132,10 @@ class row_summing {
       row.total.add(device_.whole[node]);
   }
 
-  /// On the device and on the host apart: the time of a row is of one of them.
+  /// On the device and on the host apart: the time of a row is of one of them. Further parts of
+  /// calls that threads share are no calls.
   [[gnu::cold]] void enter_projected(std::uint32_t node) {
+    if (executions(p_.nodes[node]) == 0) return;
     const bool on_device = roofs_.of(node).threads <= 0;
     projected_[2 * numbers_.row_of[node] + (on_device ? 1 : 0)].add(
         on_device ? device_.whole[node].ns : elapsed_ns(p_.nodes[node]), projection_->factor(node));

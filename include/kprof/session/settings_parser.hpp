@@ -105,8 +105,15 @@ class KPROF_DETAIL_LOCAL settings_parser {
     return p.name + "(...)";
   }
   [[gnu::cold]] void complain_of_setting(const std::string& written) {
-    complain("unknown setting '" + shown(written) + "'; valid: " + settings_list() + "; " +
-             how_to_add("NAME"));
+    const std::string name = written.substr(0, written.find('='));
+    for (const output* o : outputs())
+      if (find_option(*o, name) != nullptr && name != path_option.name)
+        return complain(shown(name) + " is no setting but an option of " + o->name + "; write " +
+                        o->name + '(' + shown(written) + ')');
+    std::vector<std::string> names = output_names();
+    for (const option& o : settings_table) names.emplace_back(o.name);
+    complain("unknown setting '" + shown(written) + "'; " + before_valid_words(name, names) +
+             settings_list() + how_to_add(name));
   }
 
   // ---- outputs
@@ -130,6 +137,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
     output_request request{name};
     std::vector<option_value> values;
     bool has_options = false;
+    if (in_.at_end()) complain(shown(name) + "( has no closing ')'");
     while (!in_.at_end() && !in_.take(')')) {
       pair p = read_pair();
       if (what != nullptr && p.has_value) read_rest_of_list(*what, p);

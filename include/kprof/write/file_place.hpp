@@ -84,7 +84,8 @@ struct file_place {
   const int error = errno;
   const std::string folder = place.path.substr(0, place.path.rfind('/') + 1);
   if (error != ENOENT) place.error = error;
-  else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there)) place.error = EBADF;
+  else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there))
+    place.error = folder.ends_with("fd/") ? EBADF : EACCES;
   return place;
 }
 

@@ -33,34 +33,63 @@ namespace detail::advice_rules {
   }
   if (!(busiest > 0) || all > 1.2 * busiest) return false;
   constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
-  std::vector<std::string_view> names;
-  out.gain_ns = 0;
+  struct share {
+    std::string_view name;
+    std::uint32_t node;
+    double ns = 0, gain_ns = 0;
+  };
+  std::vector<share> found;  // by operator
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
                         is_its_own(row) && row.mean_ns.known() &&
                         row.mean_ns.value >= worth_sharing_ns;
     const double steady = row.self_ns - warm_up_ns(row);
-    if (!on_one || steady < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name)) continue;
+    if (!on_one || !(steady > 0) || is_one_of(f.several_threads, row.name)) continue;
     const double rise = rise_of_roof(p, row);
     if (!(rise > 1)) continue;
-    out.gain_ns += steady * (1 - 1 / rise);
-    out.time_ns += steady;
-    if (out.node == scope_node::none) out.node = row.node;
-    if (!is_one_of(names, row.name)) names.push_back(row.name);
+    const auto known = std::find_if(found.begin(), found.end(),
+                                    [&](const share& s) { return s.name == row.name; });
+    share& s = known != found.end() ? *known : found.emplace_back(share{row.name, row.node});
+    s.ns += steady;
+    s.gain_ns += steady * (1 - 1 / rise);
   }
-  if (names.empty()) return false;
-  for (std::size_t k = 0; k < names.size() && k < 3; ++k)
-    out.where.append(k == 0                            ? ""
-                     : k + 1 == names.size() || k == 2 ? " and "
-                                                       : ", ")
-        .append(k == 2 && names.size() > 3 ? "others" : names[k]);
+  std::erase_if(found, [&](const share& s) { return s.ns < 0.1 * f.window_ns; });
+  if (found.empty()) return false;
+  out.gain_ns = 0;
+  out.node = found[0].node;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    out.gain_ns += found[k].gain_ns;
+    out.time_ns += found[k].ns;
+    if (k < 3)
+      out.where.append(k == 0                            ? ""
+                       : k + 1 == found.size() || k == 2 ? " and "
+                                                         : ", ")
+          .append(k == 2 && found.size() > 3 ? "others" : found[k].name);
+  }
   out.fact = sentence(
-      names.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
+      found.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
       {as_number(cpus), as_share(out.time_ns / f.window_ns), as_text(f.whole)});
   out.action =
       "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
       "sees them";
   return true;
+}
+
+/// Time in which a thread is in scopes that keep it off the CPU, as where it joins others: one that
+/// has to share a CPU gets more of it.
+[[gnu::cold]] inline double waiting_ns(const profile& p) {
+  constexpr double least = 0.95;
+  double ns = 0;
+  std::vector<bool> waits(p.nodes.size());  // also those below one that does
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const std::uint32_t parent = parent_of(p, i);
+    const bool is_inside = parent != scope_node::none && waits[parent];
+    const bool is_known = n.measured_ns > 0 && n.off_cpu_ns >= least * n.measured_ns;
+    waits[i] = is_inside || is_known;
+    if (is_known && !is_inside) ns += n.off_cpu_ns;
+  }
+  return ns;
 }
 
 /// H2. More threads are in scopes at a time than there are CPUs.
@@ -69,7 +98,7 @@ namespace detail::advice_rules {
   const double wall = p.wall_ns - p.paused_ns;
   double in_scopes = 0;
   for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
-  const double at_a_time = wall > 0 ? in_scopes / wall : 0;
+  const double at_a_time = wall > 0 ? (in_scopes - waiting_ns(p)) / wall : 0;
   if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
   out.where = "The program";
   out.time_ns = f.window_ns;

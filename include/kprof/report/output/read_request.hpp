@@ -6,6 +6,7 @@
 // outputs.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/nearest_word.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/read_option.hpp>
@@ -39,7 +40,10 @@ inline const option* find_option(const output& of, std::string_view name) noexce
 [[gnu::cold]] inline status unknown_option(const output& of, const std::string& written) {
   std::string valid = usage(path_option);
   for (const option& o : of.options) valid.append(", ").append(usage(o));
-  return {"unknown option '" + shown(written) + "' of " + of.name + "; valid: " + valid};
+  std::vector<std::string> names{path_option.name};
+  for (const option& o : of.options) names.emplace_back(o.name);
+  return {"unknown option '" + shown(written) + "' of " + of.name + "; " +
+          before_valid_words(written.substr(0, written.find('=')), names) + valid};
 }
 
 /// "report(...), csv(...)".
@@ -49,18 +53,31 @@ inline const option* find_option(const output& of, std::string_view name) noexce
   return all;
 }
 
-/// How an output of kprof gets into the program that asks for it.
-[[gnu::cold]] inline std::string how_to_add(std::string_view header) {
-  return "if it is one of kprof's, include <kprof/report/" + std::string{header} +
-         ".hpp> or link kprof::session";
+[[gnu::cold]] inline std::vector<std::string> output_names() {
+  std::vector<std::string> names;
+  for (const output* o : outputs()) names.emplace_back(o->name);
+  return names;
 }
 
-[[gnu::cold]] inline status unknown_output(std::string_view name) {
+/// How an output of kprof gets into the program that asks for it. KPROF_DETAIL_ALL_OUTPUTS: the
+/// session is compiled with all of them.
+[[gnu::cold]] inline std::string how_to_add([[maybe_unused]] std::string_view name) {
+#ifdef KPROF_DETAIL_ALL_OUTPUTS
+  return {};
+#else
   const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
-  return {"unknown output '" + shown(name) + "'; this program has: " + output_list() + "; " +
-          how_to_add(is_word && !name.empty() && name.size() < 40 ? name : "NAME")};
+  return "; if it is one of kprof's, include <kprof/report/" +
+         std::string{is_word && !name.empty() && name.size() < 40 ? name : "NAME"} +
+         ".hpp> or link kprof::session";
+#endif
+}
+
+[[gnu::cold]] inline status unknown_output(std::string_view name) {
+  return {"unknown output '" + shown(name) + "'; " +
+          before_valid_words(name, output_names(), "this program has") + output_list() +
+          how_to_add(name)};
 }
 
 /// An output and the values of all its options, or what is wrong with the request.

@@ -155,7 +155,7 @@ inline constexpr std::size_t longest_listed = 40;
                                                 const operator_groups& chosen) {
   if (!plan.other) return;
   const operator_row& all = chosen.total;
-  const double whole_ns = plan.device ? chosen.all.device_ns : chosen.all.self_ns;
+  const double whole_ns = plan.device ? chosen.all.device_ns : all.total_ns;
   const double of_ns = all.projected_of_ns, there_ns = all.projected_ns.value;
   std::string text = "projected: n/a, no row has a verdict that holds there";
   if (all.projected_ns.known() && there_ns > 0) {
