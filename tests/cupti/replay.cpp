@@ -241,7 +241,7 @@ class replay {
     return !in.fail();
   }
   void take_launches() {
-    joined_.take_launches([](std::uint64_t ns) { return ns; });
+    joined_.take_launches({});
   }
 
   recorder& threads_ = *new recorder;  // never freed: this thread is in it

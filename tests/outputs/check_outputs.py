@@ -50,11 +50,11 @@ def main():
         r = run(folder, "calls(path=b.txt),report(path=b.txt),calls(lest=4),cals,sketch(path=x)")
         for line in (
             'KPROF: another output writes to "b.txt" already; choose another path',
-            "KPROF: unknown option 'lest=4' of calls; did you mean least? Valid: path=FILE, least=CALLS, prefix=TEXT",
+            "KPROF: unknown option 'lest=4' of calls; did you mean least? Valid: path=FILE, "
+            "least=CALLS, prefix=TEXT",
             "KPROF: unknown setting 'cals'; did you mean calls? Valid: on, off, ",
             "KPROF: unknown output 'sketch'; this program has: callgrind(...), calls(...), ",
             "report(...)",
-            "if it is one of kprof's, include <kprof/report/sketch.hpp> or link kprof::session",
         ):
             check(f"says: {line}", line in r.stderr, r.stderr)
         check("mistakes harm nothing", r.returncode == 5 and "Work" in text("b.txt"), r)

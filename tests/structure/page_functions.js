@@ -16,14 +16,18 @@ for (const name of fs.readdirSync(folder).filter((n) => n.endsWith(".js"))) {
 
 const element = { textContent: JSON.stringify({
   rows: { count: 2, name: { all: ["Gemm", "Relu"], of: [0, 1] }, brief: { all: [""], of: { same: 0,
-    count: 2 } }, time: [3, 1], metrics: { self: [3, 1], total: "self" } },
-  total: {}, whole: 4 }) };
+    count: 2 } }, calls: [], roof: [], bound: [], pass: [], time: [3, 1],
+    metrics: { self: [3, 1], total: "self" } },
+  metrics: [{ id: "self", label: "self", unit: "ns", meaning: "" }], total: {}, whole: 4 }) };
 const page = { document: { getElementById: () => element, createElement: () => ({}) },
   matchMedia: () => ({ matches: false }), innerWidth: 1440, isFinite, console };
 vm.createContext(page);
-vm.runInContext(fs.readFileSync(path.join(folder, "core.js"), "utf8") +
-  ";this.out = { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName };", page);
-const { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName } = page.out;
+vm.runInContext(["core.js", "columns.js"].map((name) =>
+  fs.readFileSync(path.join(folder, name), "utf8")).join("") +
+  ";this.out = { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName, " +
+  "placesOverTime };", page);
+const { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName,
+  placesOverTime } = page.out;
 
 const same = (seen, wanted) => assert.deepStrictEqual(JSON.parse(JSON.stringify(seen)), wanted);
 same([0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -8.3, null, 0.0001].map(three),
@@ -41,4 +45,7 @@ same(rows.brief, ["", ""]);
 same(metricOf(1, "total"), 1);
 same(["compute", "cache", "small grid", "impossible", ""].map(hueName),
   ["compute", "memory", "latency", "red", "unknown"]);
+same(placesOverTime([100, 10, 150, 5, 200, 0], 108, 58), [[4, 4], [54, 29], [104, 49]]);
+same(placesOverTime([0, 10, 1, 1000, 2, 100], 108, 58), [[4, 54], [54, 4], [104, 29]]);
+same(placesOverTime([7, 10], 108, 58), [[4, 4]]);
 console.log("page_functions: in order");

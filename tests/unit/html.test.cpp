@@ -96,6 +96,31 @@ TEST_CASE("html.rows_have_the_numbers_of_the_operator_table") {
   }
 }
 
+TEST_CASE("html.a_row_has_calls_over_time_of_all_its_threads") {
+  kprof_test::profile_builder b;
+  const auto first = b.op(b.thread("a", 1), "Gemm", "n=1");
+  const auto second = b.op(b.thread("b", 2), "Gemm", "n=1");
+  b.calls(first, 100, 50).calls(second, 100, 50);
+  for (int i = 0; i < 32; ++i) {
+    b.p.nodes[first].sampled.push_back({50.0 + i, 1000.0 * i});
+    b.p.nodes[second].sampled.push_back({40.0 + i, 500 + 1000.0 * i});
+  }
+  b.p.nodes[first].slowest = {{900, 7777}, {50, 0}};  // the second one is sampled too
+  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::array rows = data.at("rows").at("over_time").as_array();
+  REQUIRE(rows.size() == 1);
+  const boost::json::array& calls = rows[0].as_array();
+  REQUIRE(calls.size() == 2 * (32 + 32 + 1));
+  double last = -1;
+  bool has_slowest = false;
+  for (std::size_t i = 0; i < calls.size(); i += 2) {
+    CHECK(calls[i].to_number<double>() >= last);
+    last = calls[i].to_number<double>();
+    has_slowest = has_slowest || calls[i + 1].to_number<double>() == 900;
+  }
+  CHECK(has_slowest);
+}
+
 TEST_CASE("html.names_are_data_and_never_markup") {
   kprof_test::profile_builder b;
   const auto thread = b.thread(hostile_name, 1);

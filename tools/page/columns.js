@@ -117,3 +117,26 @@ function histogram(row, width, height) {
   out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
   return out;
 }
+/** Where calls stand in a box, of [begin, ns, begin, ns, ...]: [x, y] of each. Times that differ by
+ * more than 20 stand by their logarithms. */
+function placesOverTime(calls, width, height) {
+  const begins = calls.filter((_, i) => i % 2 === 0);
+  const times = calls.filter((_, i) => i % 2 === 1).map((ns) => Math.max(1, ns));
+  const from = begins[0], span = begins[begins.length - 1] - from || 1;
+  const most = Math.max(...times), least = Math.min(...times);
+  const logs = most > 20 * least;
+  const share = (ns) => (logs ? Math.log(ns / least) / Math.log(most / least) : ns / most);
+  return times.map((ns, i) => [4 + (width - 8) * (begins[i] - from) / span,
+    height - 4 - (height - 8) * share(ns)]);
+}
+function overTime(row, width, height) {
+  const calls = rows.over_time[row];
+  if (!calls || calls.length < 8) return null;
+  const out = svg("svg", { width, height, role: "img",
+    "aria-label": "time of some calls over the run" });
+  out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
+  placesOverTime(calls, width, height).forEach(([cx, cy], i) => out.append(
+    svg("circle", { cx, cy, r: 2.5, fill: "var(--ink3)", "fill-opacity": 0.7 },
+      svg("title", null, `${time(calls[2 * i + 1])} at ${time(calls[2 * i])}`))));
+  return out;
+}

@@ -18,7 +18,16 @@ function timesOf(row) {
         range[i] === null ? null : el("span", null, `${word} ${time(range[i])}`))),
     p99 === null ? null : el("div", { class: "note" }, `p99 ${time(p99)}`),
     metricOf(row, "first") === null ? null
-      : el("div", { class: "note" }, `first call ${time(metricOf(row, "first"))}`));
+      : el("div", { class: "note" }, `first call ${time(metricOf(row, "first"))}`),
+    ...callsOverTime(row));
+}
+function callsOverTime(row) {
+  const calls = rows.over_time[row], chart = overTime(row, 300, 64);
+  if (!chart) return [];
+  return [el("h3", null, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
+    el("div", { style: "margin:8px 0 2px" }, chart),
+    el("div", { class: "note", style: "display:flex;justify-content:space-between;width:300px" },
+      el("span", null, time(calls[0])), el("span", null, time(calls[calls.length - 2])))];
 }
 function detailOf(row) {
   const roof = metricOf(row, "roof"), lost = lostOf(row), ideal = metricOf(row, "ideal");

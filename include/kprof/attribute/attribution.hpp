@@ -17,6 +17,8 @@
 #include <kprof/attribute/log_cursor.hpp>
 #include <kprof/attribute/own_work.hpp>
 #include <kprof/attribute/pending_activities.hpp>
+#include <kprof/attribute/replays.hpp>
+#include <kprof/attribute/tick_line.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/device_profile.hpp>
@@ -70,10 +72,9 @@ class KPROF_DETAIL_LOCAL attribution {
     reading_ns_ = 0;
   }
 
-  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into
-  /// CLOCK_REALTIME ns.
-  template <class ToRealtime>
-  void take_launches(ToRealtime to_realtime) {
+  /// Takes all launches that threads have noted so far. `line`: the latest.
+  void take_launches(const tick_line& line) {
+    line_ = line;
     threads_.each_thread([&](thread_log& log) {
       known_launch l;
       bool is_noted = false;
@@ -84,8 +85,8 @@ class KPROF_DETAIL_LOCAL attribution {
           if (is_noted) history_.also_known_as(n.correlation);
         } else {
           l.alias_by = 0;
-          l.path = n.path, l.thread = n.thread, l.kind = n.kind, l.when = to_realtime(n.ticks);
-          is_noted = note(n, l, to_realtime);
+          l.path = n.path, l.thread = n.thread, l.kind = n.kind, l.ticks = n.ticks;
+          is_noted = note(n, l);
         }
         if (n.kind != record_kind::host_call) launches_.add(l);
       }
@@ -112,7 +113,7 @@ class KPROF_DETAIL_LOCAL attribution {
     pending_.count_records(count);
   }
 
-  /// The records of all launches before `now`, in CLOCK_REALTIME ns, are about to be fetched.
+  /// The records of all launches before `now`, in ticks, are about to be fetched.
   /// Called after take_launches().
   void begin_flush(std::uint64_t now) {
     flush_began_ = now;
@@ -140,6 +141,13 @@ class KPROF_DETAIL_LOCAL attribution {
   /// No more launches will come: counts all pending activities as of unknown launch.
   void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
+  /// Nobody tells of launches and graphs from here on, until a collector starts again.
+  void stop_listening() {
+    graphs_.stop_listening();
+    threads_.each_thread(
+        [](thread_log& log) { static_cast<void>(attempt([&] { log.cut_open_launches(); })); });
+  }
+
   void describe(const device_description& d) { devices_.describe(d); }
   std::vector<device_info> devices() { return devices_.profile(); }
   void count_loss(loss what, std::uint64_t n) noexcept { detail::count(what, n, complete_); }
@@ -166,7 +174,7 @@ class KPROF_DETAIL_LOCAL attribution {
           rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
       if (history_.items.is_wanted())
         out.timeline.items.push_back(
-            to_item(packed_item{p.what, nullptr, 0, row, epoch_}, row - 1));
+            to_item(packed_item{p.what, nullptr, 0, 0, row, epoch_}, row - 1));
     }
     rows.each(unknown);
     out.devices = (pending_.empty() ? devices_ : with_pending).profile();
@@ -182,16 +190,16 @@ class KPROF_DETAIL_LOCAL attribution {
 
  private:
   /// A launch or another call: how long it took, and whether it is kept with the calls.
-  template <class ToRealtime>
-  bool note(const launch_note& n, known_launch& l, ToRealtime to_realtime) {
+  bool note(const launch_note& n, known_launch& l) {
     if (n.path != launch_note::ignored && n.kind != record_kind::host_call) ++complete_.launches;
     l.packed_took = known_launch::unknown_took;
     if (n.function == 0 || n.path == launch_note::ignored) return false;
-    const std::uint64_t end = to_realtime(n.ticks + n.took);
-    l.packed_took = pack_coarsely(end > l.when ? end - l.when : 0);
+    const std::uint64_t begin = line_.realtime_of(n.ticks),
+                        end = line_.realtime_of(n.ticks + n.took);
+    l.packed_took = pack_coarsely(end > begin ? end - begin : 0);
     if (n.kind != record_kind::host_call && (n.function & observed_call::blocks) == 0) return false;
     history_.add(
-        {since_epoch(l.when), since_epoch(end), n.thread, n.path, {n.correlation, 0}, n.function});
+        {since_epoch(begin), since_epoch(end), n.thread, n.path, {n.correlation, 0}, n.function});
     return true;
   }
 
@@ -238,51 +246,34 @@ class KPROF_DETAIL_LOCAL attribution {
     busy_time& busy = devices_.room_for(a);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
-    bool is_foreign = false;
+    bool is_foreign = false, is_older = false;
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
       node = at.node_of(launch.path);
-    } else if (graphs_.find(a.graph_node, launch.when, captured)) {
+    } else if (graphs_.find(a.graph_node, launch.ticks, captured, &is_older)) {
       node = log->paths.replayed_node(launch.path, captured.path);
     } else {
       node = log->paths.foreign_graph_node(launch.path), is_foreign = true;
     }
-    const std::uint32_t row =
-        log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    const std::uint64_t when = line_.realtime_of(launch.ticks);
+    const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
     count(a, busy);
     if (is_foreign) ++complete_.foreign_graphs;
-    history_.add(a, &first, log->number, row, epoch_);
+    if (is_older) ++complete_.older_graphs;
+    history_.add(a, &first, when, log->number, row, epoch_);
     if (a.graph_node != 0) {
-      count_replayed_scopes(log->tree, node, captured.scopes_started_here);
+      count_replayed_scopes(log->tree, threads_.sites(), node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
     }
     if (!first.seen) {
       first.seen = true;
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
       // What a graph does is found only by a flush.
-      if (a.graph_node == 0) log->missing.found(node, first.kind, first.when < flush_began_);
+      if (a.graph_node == 0) log->missing.found(node, first.kind, first.ticks < flush_began_);
     }
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
     if (name == device_key::merged_name) ++complete_.merged;
-  }
-
-  static bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
-    return tree[node].site == site_table::graph_site;
-  }
-  /// A graph's node has run: each scope that this node is the first work of was called once more.
-  static void count_replayed_scopes(call_tree& tree, std::uint32_t node,
-                                    std::uint32_t scopes_started_here) {
-    for (; scopes_started_here != 0 && node != call_tree::root && !is_graph(tree, node);
-         --scopes_started_here, node = tree[node].parent)
-      ++tree[node].device_calls;
-  }
-  /// The first record of a graph's launch has come: the outermost graph around `node` was called
-  /// once more.
-  static void count_replayed_graph(call_tree& tree, std::uint32_t node) {
-    while (node != call_tree::root && !(is_graph(tree, node) && !is_graph(tree, tree[node].parent)))
-      node = tree[node].parent;
-    if (node != call_tree::root) ++tree[node].device_calls;
   }
 
   bool started_before_recording(const activity& a) const noexcept {
@@ -315,7 +306,7 @@ class KPROF_DETAIL_LOCAL attribution {
         unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
     count(a, busy);
     ++complete_.unknown;
-    history_.add(a, nullptr, 0, row, epoch_);
+    history_.add(a, nullptr, 0, 0, row, epoch_);
   }
   std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
     return static_cast<std::int64_t>(realtime_ns - epoch_);
@@ -340,7 +331,8 @@ class KPROF_DETAIL_LOCAL attribution {
   device_completeness complete_;
   std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
   std::uint64_t epoch_ = 0;            // the same, see set_epoch()
-  std::uint64_t flush_began_ = 0;      // the latest, the same
+  std::uint64_t flush_began_ = 0;      // the latest, in ticks
+  tick_line line_;                     // see take_launches()
   std::uint64_t reading_ns_ = 0;
 };
 

@@ -51,12 +51,14 @@ class device_history {
     whole_since = 0;
   }
 
-  /// An activity has been counted in a row of the totals. `launch`: nullptr where it is not known.
-  [[gnu::always_inline]] void add(const activity& a, const known_launch* launch, std::uint32_t log,
-                                  std::uint32_t row, std::uint64_t epoch) noexcept {
+  /// An activity has been counted in a row of the totals. `launch`: nullptr where it is not known;
+  /// `when`: CLOCK_REALTIME ns of its call's begin.
+  [[gnu::always_inline]] void add(const activity& a, const known_launch* launch, std::uint64_t when,
+                                  std::uint32_t log, std::uint32_t row,
+                                  std::uint64_t epoch) noexcept {
     if (!items.keeps_any()) return items.drop();
     if (items.is_full()) whole_since = std::max(whole_since, items.next().end());
-    items.add(a, launch, log, row, epoch);
+    items.add(a, launch, when, log, row, epoch);
     if (a.context != latest_context_) note_context(a.context, a.device);
   }
 

@@ -35,6 +35,12 @@ class graph_nodes {
     kept_destroyed_ = std::max<std::size_t>(nodes, 4096);
   }
 
+  /// Nobody tells of graphs any more, or until somebody does again: what is known now may have been
+  /// updated by then.
+  void stop_listening() {
+    const std::lock_guard lock(mutex_);
+    ++round_;
+  }
   /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a
   /// graph reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
@@ -49,8 +55,9 @@ class graph_nodes {
     node& n = node_of(id);
     n.where = where;
     n.copied = true;
+    n.round = round_;
   }
-  /// The node, of an executable graph, became a copy of `original` at `now`, in the clock of
+  /// The node, of an executable graph, became a copy of `original` at `now`, in the ticks of
   /// launches. Launches before that ran what it was until then, which is not known where nobody
   /// told how the node came to be.
   void updated(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
@@ -64,6 +71,7 @@ class graph_nodes {
     const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
     n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
+    n.round = round_;
   }
   /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
   void destroyed(std::uint64_t id) {
@@ -82,11 +90,14 @@ class graph_nodes {
   }
 
   /// The scope that the node belonged to when a launch was made; false when that is not known.
-  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
+  /// `is_older`: set where the node may have been updated since, while nobody told of it.
+  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where,
+            bool* is_older = nullptr) {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
     if (n == nullptr) return false;
     where = n->where;
+    if (is_older != nullptr) *is_older = n->copied && n->round != round_;
     if (!updates_.empty()) {
       if (const auto at = updates_.find(id); at != updates_.end())
         for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;)
@@ -122,6 +133,7 @@ class graph_nodes {
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
+    std::uint16_t round = 0;  // when it became a copy
     captured_scope where;
   };
   struct graph {
@@ -156,7 +168,7 @@ class graph_nodes {
     if (place != g.nodes.end() && place->number == number) return *place;
     ++nodes_;
     ++g.alive;
-    return *g.nodes.insert(place, {number, false, {}});
+    return *g.nodes.insert(place, {number, false, round_, {}});
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
@@ -205,7 +217,8 @@ class graph_nodes {
       std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
-  std::mutex mutex_;  // guards all of it
+  std::mutex mutex_;         // guards all of it
+  std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
   std::unordered_map<std::uint64_t, std::deque<version>> updates_;

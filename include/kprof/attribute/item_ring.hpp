@@ -24,13 +24,14 @@ class packed_item {
  public:
   // Not initialised: the ring's memory is used as it fills.
   packed_item() = default;
-  /// `launch`: nullptr where it is not known. `log`: the number of the launching thread's, or 0;
-  /// `row`: of its totals. `epoch`: the session's start in CLOCK_REALTIME ns.
-  packed_item(const activity& a, const known_launch* launch, std::uint32_t log, std::uint32_t row,
-              std::uint64_t epoch) noexcept
+  /// `launch`: nullptr where it is not known; `when` its call began. `log`: the number of the
+  /// launching thread's, or 0; `row`: of its totals. `epoch`: the session's start, as `when` in
+  /// CLOCK_REALTIME ns.
+  packed_item(const activity& a, const known_launch* launch, std::uint64_t when, std::uint32_t log,
+              std::uint32_t row, std::uint64_t epoch) noexcept
       : start_(a.start - epoch),
         end_and_graph_((a.end - epoch) << 1U | (a.graph_node != 0 ? 1U : 0U)),
-        call_(launch == nullptr ? unknown : launch->when - epoch),
+        call_(launch == nullptr ? unknown : when - epoch),
         took_(launch == nullptr ? known_launch::unknown_took : launch->packed_took),
         bytes_(pack_coarsely(a.bytes)),
         correlation_(a.correlation),

@@ -37,7 +37,7 @@ struct known_launch {
   std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
   std::uint32_t thread = 0;  // number of its log
   std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
-  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  std::uint64_t ticks = 0;   // when the call began
   std::uint32_t packed_took = unknown_took;  // how long it took, in ns, by pack_coarsely()
   // this is another id of the launch that stands so many places before; 0: it is a launch's first
   std::uint8_t alias_by = 0;
@@ -101,7 +101,7 @@ class launch_table {
     const auto position = static_cast<std::size_t>(&l - ring_.data());
     known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
     // the launch's first id may have been forgotten, and its place used again
-    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
+    return p.path == l.path && p.thread == l.thread && p.ticks == l.ticks ? p : l;
   }
 
   std::size_t bytes() const noexcept {

@@ -25,6 +25,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/parameter_text.hpp>
+#include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 #include <kprof/write/attempt.hpp>
 #include <kprof/write/descriptor.hpp>
@@ -107,9 +108,10 @@ class KPROF_DETAIL_LOCAL device_transcript {
     const std::lock_guard lock(mutex_);
     put("cloned %" PRIu64 " %" PRIu64 "\n", node, original);
   }
-  [[gnu::cold]] void updated(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
+  [[gnu::cold]] void updated(std::uint64_t node, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
+    put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original,
+        nanoseconds_of(CLOCK_REALTIME));
   }
   [[gnu::cold]] void lost(loss what, std::uint64_t how_many) {
     const std::lock_guard lock(mutex_);

@@ -45,6 +45,17 @@ class capturing_streams {
     if (found != all_.end()) all_.erase(found);
     else if (without_entry_ != 0) --without_entry_;
   }
+  /// Work was captured by this thread. A capture that began before CUPTI told of captures is not
+  /// known: it counts as one, until some capture that is not known ends.
+  void captured() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (all_.empty() && without_entry_ == 0) without_entry_ = 1;
+  }
+  void forget() noexcept {
+    const std::lock_guard lock(mutex_);
+    all_.clear();
+    without_entry_ = 0;
+  }
   /// The stream is destroyed, and its captures with it.
   void destroyed(void* stream) noexcept {
     const std::lock_guard lock(mutex_);

@@ -188,11 +188,12 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (!ends || !cupti::may_hang_when_disabling(version_))
           static_cast<void>(client_.disable(kind));
       if (api_records_) disable_api_records();
-      static_cast<void>(f_.flush_all(cupti::flush_forced));
+      // A flush is for all clients of CUPTI: another one's unfinished records must stay its own.
+      static_cast<void>(f_.flush_all(client_.is_beside_others() ? 0 : cupti::flush_forced));
       reader_.read_all();  // as a subscriber
       static_cast<void>(count_losses());
       end_subscription();
-      wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
+      wait_.forget_all();  // CUPTI no longer tells of their ends
     }
     reader_.read_all();
   }

@@ -212,7 +212,10 @@ class callback_handler {
   void node_made(std::uint64_t node, bool does_work) noexcept {
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
-    if (s.launching != 0) s.captured = true;
+    if (s.launching != 0) {
+      s.captured = true;
+      wait_.capturing().captured();
+    }
     if (s.copying == 0) listener_.graph_node_made(node, does_work);
   }
   bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {

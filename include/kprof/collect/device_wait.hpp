@@ -37,11 +37,18 @@ class device_wait {
     if (!added) lacks_contexts_ = lacked_contexts_ = true;
     return added;
   }
+  /// The context is about to be destroyed: a wait that is under way finishes first, or takes 20 ms,
+  /// since its device may be waiting for this thread.
   void remove(void* context) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::erase(contexts_, context);
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::erase(contexts_, context) == 0) return;
+    }
+    if (!calls_are_own) static_cast<void>(lock_within(20, waiting_));
   }
-  void forget_contexts() noexcept {
+  /// Contexts, and captures under way.
+  void forget_all() noexcept {
+    capturing_.forget();
     const std::lock_guard lock(mutex_);
     contexts_.clear();
     lacks_contexts_ = false;

@@ -29,6 +29,7 @@ struct device_sum {
   std::uint64_t gaps = 0;        ///< of both, those whose launch was seen
   std::uint64_t in_graphs = 0;   ///< of both, those that graphs ran
   std::uint64_t unrecorded = 0;  ///< launches of which not all records have come
+  std::uint64_t open = 0;        ///< open calls of operators, in whose scopes work was launched
   double ns = 0;                 ///< run times, summed: concurrent runs count each
   double gap_ns = 0;             ///< from launch to start, summed over `gaps`
   double small_grid_ns = 0;      ///< of ns, that of kernels whose blocks do not fill their device
@@ -41,6 +42,7 @@ struct device_sum {
     gaps += more.gaps;
     in_graphs += more.in_graphs;
     unrecorded += more.unrecorded;
+    open += more.open;
     ns += more.ns;
     gap_ns += more.gap_ns;
     small_grid_ns += more.small_grid_ns;
@@ -87,6 +89,7 @@ inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   const std::uint64_t of_many = sum.in_graphs + sum.copies;
   const bool lost_buffers = c.cut_buffers + c.foreign_buffers > 0;  // of unknown many records
   if (of_many > 0 && (lost_buffers || c.dropped > of_many / 1000)) return absence::dropped;
+  if (sum.open > 0) return absence::open_calls;  // whose formulas do not count yet
   if (sum.unrecorded > sum.runs() / 1000)
     return lost_buffers || c.dropped > 0 ? absence::dropped : absence::not_all_records;
   // nobody knows whose they are
@@ -123,9 +126,14 @@ struct device_sums {
       if (graphs[node] != scope_node::none) own[node].in_graphs += w.calls;
     }
     whole = own;
-    for (std::size_t i = p.nodes.size(); i-- > 0;)  // a parent comes before its children
+    for (std::size_t i = p.nodes.size(); i-- > 0;) {  // a parent comes before its children
+      const scope_node& n = p.nodes[i];
+      if (n.open != 0 && n.kind == scope_kind::op && whole[i].runs() > 0 &&
+          (says_flops(n) || says_bytes(n)))
+        own[i].open = n.open, whole[i].open += n.open;
       if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
         whole[parent].add(whole[i]);
+    }
     for (std::size_t i = 0; i < own.size(); ++i)
       if (graphs[i] != scope_node::none && graphs[i] != i)
         whole[i].unrecorded += p.nodes[graphs[i]].unrecorded;

@@ -24,6 +24,7 @@ enum class absence : std::uint8_t {
   not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
+  open_calls,       ///< work on the device is of calls that are open
   not_by_step,      ///< what single steps did of it was not recorded
   untimed,          ///< CUPTI gave no time for some of the work on the device
   lost,             ///< kprof had no memory to note some launches of work on the device
@@ -63,8 +64,10 @@ inline const char* explain(absence why) noexcept {
     case absence::not_joined: return "parts of shared calls came too many calls later than others";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::not_all_records:
-      return "not all records of the work on the device have come: it had not ended, or could not "
-             "be waited for";
+      return "not all records of the work on the device have come: it had not ended, could not be "
+             "waited for, or was launched while nothing was recorded";
+    case absence::open_calls:
+      return "a call is open, and what it has done on the device so far is in the time";
     case absence::not_by_step: return "not recorded for single steps";
     case absence::untimed: return "CUPTI gave no time for work on the device";
     case absence::lost: return "launches could not be noted, for want of memory";

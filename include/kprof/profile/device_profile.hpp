@@ -115,6 +115,10 @@ struct device_completeness {
   std::uint64_t foreign_graphs = 0;
   /// Graphs of whose nodes kprof forgot the operators for want of memory.
   std::uint64_t forgotten_graphs = 0;
+  /// Kernels, copies and memsets of graphs that had been instantiated when an earlier recording of
+  /// the process stopped. They stand under the scopes known then: what updated these graphs before
+  /// this recording was not seen.
+  std::uint64_t older_graphs = 0;
   std::uint64_t synchronizations = 0;
   double synchronizing_ns = 0;  ///< host time in synchronising calls, as CUPTI gives it
   double overhead_ns = 0;       ///< time that CUPTI says it took itself

@@ -35,6 +35,11 @@ class missing_launches {
        : kind == record_kind::graph_launch  ? c.graphs[0]
                                             : c.kernels);
   }
+  /// Nobody tells of further launches of a call that is open in `node`.
+  void cut(std::uint32_t node) {
+    widen_to(node + std::size_t{1});
+    by_node_[node].is_cut = true;
+  }
   /// The first record of a launch has come. A graph's is one of many: whether all have come is
   /// known only after a flush. `before_flush`: the launch was made before the latest flush began.
   void found(std::uint32_t node, record_kind kind, bool before_flush) noexcept {
@@ -66,7 +71,8 @@ class missing_launches {
   std::uint64_t without_record(std::uint32_t node) const noexcept {
     if (node >= by_node_.size()) return 0;
     const counts& c = by_node_[node];
-    return std::uint64_t{c.kernels} + c.transfers[0] + c.transfers[1];
+    return std::uint64_t{c.kernels} + c.transfers[0] + c.transfers[1] +
+           (c.is_cut ? unknown_many : 0);
   }
   /// Launches of graphs of which not all records may have come.
   std::uint64_t of_graphs(std::uint32_t node) const noexcept {
@@ -83,6 +89,7 @@ class missing_launches {
       const counts& from = other.by_node_[i];
       counts& to = by_node_[node_here[i]];
       to.kernels += from.kernels;
+      to.is_cut = to.is_cut || from.is_cut;
       for (int k = 0; k < 2; ++k) {
         to.transfers[k] += from.transfers[k];
         to.graphs[k] += from.graphs[k];
@@ -91,11 +98,13 @@ class missing_launches {
   }
 
  private:
+  static constexpr std::uint64_t unknown_many = std::uint64_t{1} << 32U;
   struct counts {
     std::uint32_t kernels = 0;
     std::uint32_t transfers[2] =
         {};                        // copies and memsets: since the latest flush began, and before
     std::uint32_t graphs[2] = {};  // launches of graphs, the same
+    bool is_cut = false;           // and launches that nobody told of
   };
   std::vector<counts> by_node_;
 };

@@ -44,6 +44,17 @@ class node_paths {
                            n.values, std::string(p.shown, p.shown_size)});
     return paths_of_nodes_[node] = path;
   }
+  /// Work is captured into a graph in the scope of a node: whether it is the first under its path.
+  bool begin_in_graph(std::uint64_t graph, std::uint32_t node) {
+    return paths_->captured().begin(graph, path_of(node));
+  }
+  /// The same of an adopted context's node: of how many of the scopes from it up.
+  std::uint32_t begin_adopted_in_graph(std::uint64_t graph, std::uint32_t node) {
+    std::uint32_t scopes = 0;
+    for (; node != call_tree::root && begin_in_graph(graph, node); node = (*tree_)[node].parent)
+      ++scopes;
+    return scopes;
+  }
   /// Keeps a path beyond this recording: whoever has the number may use it at any time.
   void keep(std::uint32_t path) { paths_->keep(path); }
 

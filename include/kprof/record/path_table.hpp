@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/call_tree.hpp>
+#include <kprof/record/graph_scopes.hpp>
 #include <kprof/write/attempt.hpp>
 
 #include <algorithm>
@@ -33,6 +34,8 @@ class path_table {
   };
 
   explicit path_table(tree_budget& budget) : budget_(&budget) {}
+
+  graph_scopes& captured() noexcept { return captured_; }
 
   /// The number of a path; that of its parent where memory is spent. No number is given out twice.
   std::uint32_t number_of(step s) {
@@ -129,6 +132,7 @@ class path_table {
   }
 
   tree_budget* budget_;
+  graph_scopes captured_;
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, entry> entries_;  // by number
   std::uint32_t last_number_ = 0;

@@ -212,12 +212,30 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   }
 
   /// The same for a node that is being captured into a graph, and is work of the scopes around it.
+  /// Scopes whose context was adopted are other threads': a graph calls them once, whoever captures
+  /// in them.
   captured_scope capture_for(std::uint64_t graph) {
     captured_scope out{capture(), 0};
-    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
-         ++out.scopes_started_here)
-      stack[i].graph = graph + 1;
+    for (std::size_t i = stack.size(); i-- > 0; ++out.scopes_started_here) {
+      open_frame& f = stack[i];
+      if (f.adopted) {
+        out.scopes_started_here += paths.begin_adopted_in_graph(graph, f.node);
+        break;
+      }
+      if (f.graph == graph + 1) break;
+      static_cast<void>(paths.begin_in_graph(graph, f.node));
+      f.graph = graph + 1;
+    }
     return out;
+  }
+  /// Of calls that are open and have launched work, the rest of the work will not be recorded. Only
+  /// operators have formulas that count a call whole.
+  void cut_open_launches() {
+    for (const open_frame& f : stack) {
+      const work& values = tree[f.node].values;
+      if (f.launched && !f.adopted && (values.has_flops != 0 || values.has_bytes != 0))
+        missing.cut(f.node);
+    }
   }
 
   /// Scopes that finished within what the log still holds.

@@ -208,7 +208,7 @@ class KPROF_DETAIL_LOCAL device_session {
   bool fetch_all(bool (*by)()) {
     {
       const attribution_lock own = lock_attribution();
-      attribution_.begin_flush(clock_.realtime_of(clock_.now(), clock_.time().ns_per_tick()));
+      attribution_.begin_flush(clock_.now());
     }
     if (!by()) return false;
     const attribution_lock own = lock_attribution();
@@ -224,6 +224,7 @@ class KPROF_DETAIL_LOCAL device_session {
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.count_pending_as_unknown();
+    attribution_.stop_listening();
     return all;
   }
 
@@ -236,9 +237,9 @@ class KPROF_DETAIL_LOCAL device_session {
   /// The caller holds attribution's lock.
   void take_launches() {
     clock_.calibrate_again();
-    const double rate = clock_.time().ns_per_tick();
-    attribution_.set_epoch(clock_.realtime_of(session_start_, rate));
-    attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
+    const tick_line line = clock_.line();
+    attribution_.set_epoch(line.realtime_of(session_start_));
+    attribution_.take_launches(line);
   }
 
   /// Without memory they stay in the threads' logs.
@@ -283,8 +284,8 @@ class KPROF_DETAIL_LOCAL device_session {
     static_cast<void>(attempt([&] { own_device->attribution_.graphs().copied(node, original); }));
   }
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
-    const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
-    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original, when);
+    const std::uint64_t when = now();
+    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original);
     graph_nodes& nodes = own_device->attribution_.graphs();
     static_cast<void>(attempt([&] { nodes.updated(node, original, when); }));
   }

@@ -5,6 +5,7 @@
 // The clock that scopes and launches are timed with: the CPU's counter or clock_gettime, and the
 // line that turns its ticks into nanoseconds. Its owner's lock guards it, but for now().
 
+#include <kprof/attribute/tick_line.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
@@ -61,18 +62,15 @@ class session_clock {
   }
 
   const timebase& time() const noexcept { return time_; }
-  /// CLOCK_REALTIME ns, by its latest reading, since it may have been set meanwhile.
-  /// `ns_per_tick`: time().ns_per_tick(), which callers with many ticks ask for once.
-  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
-    const auto ago = static_cast<std::int64_t>(time_.last().ticks - ticks);
-    const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
-    return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
+  /// By the latest reading of CLOCK_REALTIME, since it may have been set meanwhile.
+  tick_line line() const noexcept {
+    return {time_.last().ticks, time_.last().realtime_ns, time_.ns_per_tick()};
   }
 
   /// The same with a reading of now.
   std::uint64_t calibrated_realtime_of(std::uint64_t ticks) {
     calibrate_again();
-    return realtime_of(ticks, time_.ns_per_tick());
+    return line().realtime_of(ticks);
   }
 
   /// Since the recording began, by the counter.

@@ -150,8 +150,8 @@ KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL
                     KPROF_DETAIL_AT(foreign_buffers), KPROF_DETAIL_AT(untimed),
                     KPROF_DETAIL_AT(ignored), KPROF_DETAIL_AT(odd), KPROF_DETAIL_AT(merged),
                     KPROF_DETAIL_AT(foreign_graphs), KPROF_DETAIL_AT(forgotten_graphs),
-                    KPROF_DETAIL_AT(synchronizations), KPROF_DETAIL_AT(synchronizing_ns),
-                    KPROF_DETAIL_AT(overhead_ns))
+                    KPROF_DETAIL_AT(older_graphs), KPROF_DETAIL_AT(synchronizations),
+                    KPROF_DETAIL_AT(synchronizing_ns), KPROF_DETAIL_AT(overhead_ns))
 KPROF_DETAIL_SHARED(device_item, KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(stream),
                     KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(correlation), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(end), KPROF_DETAIL_AT(call_begin), KPROF_DETAIL_AT(call_end),

@@ -921,6 +921,27 @@ fill: "var(--ink3)" }));
 out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
 return out;
 }
+function placesOverTime(calls, width, height) {
+const begins = calls.filter((_, i) => i % 2 === 0);
+const times = calls.filter((_, i) => i % 2 === 1).map((ns) => Math.max(1, ns));
+const from = begins[0], span = begins[begins.length - 1] - from || 1;
+const most = Math.max(...times), least = Math.min(...times);
+const logs = most > 20 * least;
+const share = (ns) => (logs ? Math.log(ns / least) / Math.log(most / least) : ns / most);
+return times.map((ns, i) => [4 + (width - 8) * (begins[i] - from) / span,
+height - 4 - (height - 8) * share(ns)]);
+}
+function overTime(row, width, height) {
+const calls = rows.over_time[row];
+if (!calls || calls.length < 8) return null;
+const out = svg("svg", { width, height, role: "img",
+"aria-label": "time of some calls over the run" });
+out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
+placesOverTime(calls, width, height).forEach(([cx, cy], i) => out.append(
+svg("circle", { cx, cy, r: 2.5, fill: "var(--ink3)", "fill-opacity": 0.7 },
+svg("title", null, `${time(calls[2 * i + 1])} at ${time(calls[2 * i])}`))));
+return out;
+}
 )page",
 R"page(const table = { group: "operator", sort: "", down: true, open: new Set(), wide: new Set(),
 shut: new Set(), body: null };
@@ -1175,7 +1196,16 @@ el("div", { class: "note", style: "display:flex;justify-content:space-between;wi
 range[i] === null ? null : el("span", null, `${word} ${time(range[i])}`))),
 p99 === null ? null : el("div", { class: "note" }, `p99 ${time(p99)}`),
 metricOf(row, "first") === null ? null
-: el("div", { class: "note" }, `first call ${time(metricOf(row, "first"))}`));
+: el("div", { class: "note" }, `first call ${time(metricOf(row, "first"))}`),
+...callsOverTime(row));
+}
+function callsOverTime(row) {
+const calls = rows.over_time[row], chart = overTime(row, 300, 64);
+if (!chart) return [];
+return [el("h3", null, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
+el("div", { style: "margin:8px 0 2px" }, chart),
+el("div", { class: "note", style: "display:flex;justify-content:space-between;width:300px" },
+el("span", null, time(calls[0])), el("span", null, time(calls[calls.length - 2])))];
 }
 function detailOf(row) {
 const roof = metricOf(row, "roof"), lost = lostOf(row), ideal = metricOf(row, "ideal");

@@ -109,6 +109,42 @@ struct page_call_times {
   return out;
 }
 
+/// Some calls of each row of those that come first, in the order of their begins: the sampled ones
+/// of its nodes, as many of each as there is room for, and the slowest.
+[[gnu::cold]] inline std::vector<std::vector<single_call>> page_calls_over_time(
+    const page_tables& t, std::size_t most_rows) {
+  constexpr std::size_t most = 96;
+  const std::size_t rows = std::min(most_rows, t.operators.rows.size());
+  std::vector<std::vector<single_call>> out(rows);
+  std::vector<std::size_t> nodes(rows);
+  const auto each_node = [&](const auto& look) {
+    for (std::size_t i = 0; i < t.run.nodes.size(); ++i) {
+      const scope_node& n = t.run.nodes[i];
+      const std::uint32_t row = t.row_of(static_cast<std::uint32_t>(i));
+      if (n.kind == scope_kind::op && row < rows && !n.sampled.empty()) look(n, row);
+    }
+  };
+  each_node([&](const scope_node&, std::uint32_t row) { ++nodes[row]; });
+  each_node([&](const scope_node& n, std::uint32_t row) {
+    std::vector<single_call>& calls = out[row];
+    const std::size_t room = std::max<std::size_t>(1, most / nodes[row]),
+                      kept = std::min(room, n.sampled.size());
+    if (calls.size() >= most) return;
+    for (std::size_t i = 0; i < kept; ++i) calls.push_back(n.sampled[i * n.sampled.size() / kept]);
+    calls.insert(calls.end(), n.slowest.begin(), n.slowest.end());
+  });
+  for (std::vector<single_call>& calls : out) {
+    sort_table(calls, [](const single_call& a, const single_call& b) {
+      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.ns < b.ns;
+    });
+    const auto same = [](const single_call& a, const single_call& b) {
+      return a.begin_ns == b.begin_ns && a.ns == b.ns;
+    };
+    calls.erase(std::unique(calls.begin(), calls.end(), same), calls.end());
+  }
+  return out;
+}
+
 /// "train/forward/layer 3": the regions and operators around a node.
 [[gnu::cold]] inline std::string path_around(const profile& p, std::uint32_t node) {
   std::string path;
@@ -135,6 +171,8 @@ struct page_call_times {
 
 /// Of so many rows the page has fewer digits, and no metrics that few look at.
 inline constexpr std::size_t many_rows = 2'000;
+/// Of so many rows, the first ones, it shows calls over time.
+inline constexpr std::size_t trended_rows = 300;
 inline bool is_left_out_of_many(std::string_view metric) noexcept {
   for (const std::string_view id :
        {"share", "p99", "min", "max", "first", "mean", "open", "open_time", "cpu"})
@@ -215,6 +253,16 @@ inline bool is_left_out_of_many(std::string_view metric) noexcept {
     } else {
       out.integer(1);
       for (const std::uint64_t count : calls.counts) out.integer(count);
+    }
+    out.close("]");
+  }
+  out.close("]");
+  out.key("over_time").open("[");
+  for (const std::vector<single_call>& calls : page_calls_over_time(t, trended_rows)) {
+    out.open("[");
+    for (const single_call& c : calls) {
+      out.number(c.begin_ns);
+      out.number(c.ns);
     }
     out.close("]");
   }

@@ -224,6 +224,7 @@ inline constexpr auto members_of<device_completeness> =
                saved<&device_completeness::merged>("merged"),
                saved<&device_completeness::foreign_graphs>("foreign_graphs"),
                saved<&device_completeness::forgotten_graphs>("forgotten_graphs"),
+               saved<&device_completeness::older_graphs>("older_graphs"),
                saved<&device_completeness::synchronizations>("synchronizations"),
                saved<&device_completeness::synchronizing_ns>("synchronizing_ns"),
                saved<&device_completeness::overhead_ns>("overhead_ns")};
