@@ -240,9 +240,7 @@ class replay {
     joined_.retry_pending();
     return !in.fail();
   }
-  void take_launches() {
-    joined_.take_launches({});
-  }
+  void take_launches() { joined_.take_launches({}); }
 
   recorder& threads_ = *new recorder;  // never freed: this thread is in it
   attribution& joined_ = *new attribution(threads_, threads_.budget());

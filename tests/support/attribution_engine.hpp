@@ -71,9 +71,7 @@ struct [[gnu::visibility("hidden")]] engine {
   void node(std::uint64_t id, bool does_work = true) {
     devices.graphs().made(id, threads.capture_for_graph(id >> 32U, does_work));
   }
-  void take_launches() {
-    devices.take_launches({});
-  }
+  void take_launches() { devices.take_launches({}); }
   void read(std::vector<activity> some) {
     devices.take(some.data(), some.size());
     devices.retry_pending_if_due();
