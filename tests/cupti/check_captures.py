@@ -77,8 +77,8 @@ expect(
 )
 
 no_records = (
-    "not all records of the work on the device have come: it had not ended, or could not be waited "
-    "for"
+    "not all records of the work on the device have come: it had not ended, could not be waited "
+    "for, or was launched while nothing was recorded"
 )
 r = run("reports_during_a_capture", KERNEL_US=20000)
 check(
@@ -92,6 +92,54 @@ check(
     "and have them afterwards",
     "captured cudaSuccess" in r.stdout and "then n=1 1" in r.stdout and "then n=2 1" in r.stdout,
     r,
+)
+
+
+
+def rows(name, r, *wanted):
+    check(name, r.returncode == 7 and all(f"row {w}\n" in r.stdout for w in wanted), r)
+
+
+r = run("captures_parts")
+rows(
+    "a captured call of two parts is one call a replay",
+    r,
+    "n=1: calls 1 replays 100 runs 400 flop 200 rate known",
+)
+check("a captured call of two parts is one call a replay: captured", "cudaSuccess" in r.stdout, r)
+r = run("captures_under_a_context")
+rows(
+    "a call whose context captures on other threads is one call a replay",
+    r,
+    # the call on the host captured on no thread of its own, so that it counts too
+    "n=1: calls 1 replays 100 runs 200 flop 202 rate known",
+    "n=2: calls 2 replays 200 runs 200 flop 800 rate known",
+)
+check("and so is the region around it", "layer replays 100\n" in r.stdout, r)
+r = run("captures_before_the_first_scope")
+expect("a capture that kprof did not see begin is left alone", r, launches=2, attributed=2)
+check("a capture that kprof did not see begin succeeds", "captured cudaSuccess" in r.stdout, r)
+r = run("stops_in_a_capture", KERNEL_US=2000)
+expect("a capture in which recording stopped is over", r, launches=200, attributed=200, open=0)
+for version in (24, 130401):
+    r = run("updates_between_recordings", VERSION=version)
+    check(
+        "graphs that may have been updated unseen are told",
+        "note 5 kernels, copies and memsets are of graphs that were instantiated before an "
+        "earlier recording stopped: " in r.stdout,
+        r,
+    )
+rows(
+    "a call that is open has no rate with those that have ended",
+    run("reports_in_a_call"),
+    "n=1: calls 1 replays 0 runs 1001 flop 2 rate a call is open, and what it has done on the "
+    "device so far is in the time",
+)
+rows(
+    "a call that outlives its recording has no rate, others have theirs",
+    run("stops_in_a_call"),
+    f"n=1: calls 1 replays 0 runs 1 flop 2 rate {no_records}",
+    "n=9: calls 2 replays 0 runs 2 flop 36 rate known",
 )
 
 print(f"{len(failures)} failures")

@@ -37,14 +37,14 @@ class device_wait {
     if (!added) lacks_contexts_ = lacked_contexts_ = true;
     return added;
   }
-  /// The context is about to be destroyed: a wait that is under way finishes first, or takes 20 ms,
+  /// The context is about to be destroyed: a wait that is under way finishes first, or takes a second,
   /// since its device may be waiting for this thread.
   void remove(void* context) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (std::erase(contexts_, context) == 0) return;
     }
-    if (!calls_are_own) static_cast<void>(lock_within(20, waiting_));
+    if (!calls_are_own) static_cast<void>(lock_within(1000, waiting_));
   }
   /// Contexts, and captures under way.
   void forget_all() noexcept {
