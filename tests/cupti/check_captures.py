@@ -125,8 +125,8 @@ for version in (24, 130401):
     r = run("updates_between_recordings", VERSION=version)
     check(
         "graphs that may have been updated unseen are told",
-        "note 5 kernels, copies and memsets are of graphs that were instantiated before an "
-        "earlier recording stopped: " in r.stdout,
+        "note work of graphs that were instantiated before an earlier recording stopped (5) "
+        "stands under the scopes known then" in r.stdout,
         r,
     )
 rows(

@@ -3,8 +3,11 @@
 #include "attribution_engine.hpp"
 #include "catch.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <thread>
+#include <utility>
 
 using namespace kprof::detail;
 using namespace kprof_test;
@@ -150,4 +153,58 @@ TEST_CASE("attribution_graphs.contexts_and_graphs_outlive_recordings") {
   e.take_launches();
   e.read({kernel(1), of_graph(2, std::uint64_t{77} << 32U)});
   CHECK(runs(e.profile()) == counts{{"Op n=31: k", 1}, {"graph/Op n=31: k", 1}});
+}
+
+TEST_CASE("attribution_graphs.updates_and_launches_are_ordered_by_ticks_whatever_realtime_does") {
+  using kprof::detail::tick_line;
+  constexpr std::uint64_t graph_a = 1ULL << 32U, graph_b = 2ULL << 32U, exec = 3ULL << 32U;
+  engine e;
+  for (const auto& [node, n] : {std::pair{graph_a, 10}, {graph_b, 20}}) {
+    const scope_token t = begin_op(n);
+    e.node(node);
+    end(t);
+  }
+  graph_nodes& nodes = e.devices.graphs();
+  nodes.copied(exec, graph_a);
+  e.launch({1}, 1000, record_kind::graph_launch);
+  e.devices.take_launches({2000, 1'000'000, 1});
+  nodes.updated(exec, graph_b, 2100);
+  e.launch({2}, 2101, record_kind::graph_launch);
+  // CLOCK_REALTIME was set back by a second meanwhile, and runs at another rate.
+  e.devices.take_launches({3000, 1'000'000 - 1'000'000'000, 1.5});
+  nodes.updated(exec, graph_a, 3100);
+  e.launch({3}, 3101, record_kind::graph_launch);
+  e.devices.take_launches({4000, 5'000'000'000, 0.5});
+  e.read({of_graph(3, exec), of_graph(1, exec), of_graph(2, exec)});
+  e.devices.take_launches({4000, 5'000'000'000, 0.5});
+  const kprof::profile p = e.profile();
+  CHECK(runs(p) == counts{{"graph/Op n=10: k", 2}, {"graph/Op n=20: k", 1}});
+}
+
+TEST_CASE("attribution_graphs.graphs_that_outlive_a_recording_may_have_been_updated_unseen") {
+  constexpr std::uint64_t captured = 1ULL << 32U, exec = 2ULL << 32U, other = 3ULL << 32U,
+                          late = 4ULL << 32U;
+  engine e;
+  const scope_token t = begin_op(10);
+  e.node(captured);
+  e.node(other);
+  end(t);
+  graph_nodes& nodes = e.devices.graphs();
+  nodes.copied(exec, captured);
+  nodes.copied(other, captured);
+  e.devices.stop_listening();
+  nodes.updated(other, captured, 5);  // in this recording
+  nodes.copied(late, captured);
+  e.launch({1}, 10, record_kind::graph_launch);
+  e.launch({2}, 11, record_kind::graph_launch);
+  e.launch({3}, 12, record_kind::graph_launch);
+  e.take_launches();
+  e.read({of_graph(1, exec), of_graph(2, other), of_graph(3, late)});
+  const kprof::profile p = e.profile();
+  CHECK(runs(p) == counts{{"graph/Op n=10: k", 3}});
+  CHECK(p.device.complete.older_graphs == 1);
+  CHECK(std::any_of(p.notes.begin(), p.notes.end(), [](const std::string& note) {
+    return note.starts_with(
+        "work of graphs that were instantiated before an earlier recording stopped (1)");
+  }));
 }

@@ -291,10 +291,10 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
                         " steps, each of which is part of the one after it");
   if (const std::uint64_t older = out.device.complete.older_graphs; older != 0)
     out.notes.push_back(
+        "work of graphs that were instantiated before an earlier recording stopped (" +
         std::to_string(older) +
-        " kernels, copies and memsets are of graphs that were instantiated before an earlier "
-        "recording stopped: they stand under the scopes known then, and what updated the graphs "
-        "before this recording was not seen");
+        ") stands under the scopes known then: what updated the graphs before this recording was "
+        "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
   const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
