@@ -167,16 +167,16 @@ TEST_CASE("attribution_graphs.updates_and_launches_are_ordered_by_ticks_whatever
   graph_nodes& nodes = e.devices.graphs();
   nodes.copied(exec, graph_a);
   e.launch({1}, 1000, record_kind::graph_launch);
-  e.devices.take_launches({2000, 1'000'000, 1});
+  e.devices.take_launches({2000, 6'000'000'000, 1});
   nodes.updated(exec, graph_b, 2100);
   e.launch({2}, 2101, record_kind::graph_launch);
-  // CLOCK_REALTIME was set back by a second meanwhile, and runs at another rate.
-  e.devices.take_launches({3000, 1'000'000 - 1'000'000'000, 1.5});
+  // CLOCK_REALTIME is set back by a second each time, and runs at another rate.
+  e.devices.take_launches({3000, 5'000'000'000, 1.5});
   nodes.updated(exec, graph_a, 3100);
   e.launch({3}, 3101, record_kind::graph_launch);
-  e.devices.take_launches({4000, 5'000'000'000, 0.5});
+  e.devices.take_launches({4000, 4'000'000'000, 0.5});
   e.read({of_graph(3, exec), of_graph(1, exec), of_graph(2, exec)});
-  e.devices.take_launches({4000, 5'000'000'000, 0.5});
+  e.devices.take_launches({4000, 4'000'000'000, 0.5});
   const kprof::profile p = e.profile();
   CHECK(runs(p) == counts{{"graph/Op n=10: k", 2}, {"graph/Op n=20: k", 1}});
 }

@@ -37,8 +37,8 @@ class device_wait {
     if (!added) lacks_contexts_ = lacked_contexts_ = true;
     return added;
   }
-  /// The context is about to be destroyed: a wait that is under way finishes first, or takes a second,
-  /// since its device may be waiting for this thread.
+  /// The context is about to be destroyed: a wait that is under way finishes first, but for a
+  /// second at most, since its device may be waiting for this thread.
   void remove(void* context) noexcept {
     {
       const std::lock_guard lock(mutex_);
