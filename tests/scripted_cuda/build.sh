@@ -19,7 +19,8 @@ cupti=(-Wl,--version-script=cupti.map -Wl,-z,nodelete
 "${compile[@]}" -Wl,-soname,libcudart.so.13 -Wl,--version-script=cudart.map \
   cudart.cpp copies.cpp streams.cpp graphs.cpp graphs_api.cpp captures.cpp gpu.cpp memory.cpp \
   state.cpp work.cpp -o "$out/libcudart.so.13"
-"${compile[@]}" -Wl,-soname,libcuda.so.1 driver.cpp -o "$out/libcuda.so.1" "${runtime[@]}"
+"${compile[@]}" -Wl,-soname,libcuda.so.1 driver.cpp driver_work.cpp \
+  -o "$out/libcuda.so.1" "${runtime[@]}"
 "${compile[@]}" -Wl,-soname,libcupti.so.13 "${cupti[@]}" -o "$out/libcupti.so.13" "${runtime[@]}"
 "${compile[@]}" -DSCRIPTED_MISSING -Wl,-soname,libcupti_missing.so.13 "${cupti[@]}" \
   -o "$out/libcupti_missing.so" "${runtime[@]}"
