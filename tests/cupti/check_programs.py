@@ -267,5 +267,26 @@ for name, switches in {
         r,
     )
 
+for kernel_us in (1, 3000):
+    r = run(
+        "steps_by_a_schedule",
+        kprof="schedule(skip=1,wait=1,warmup=1,active=2,repeat=2),cupti=on",
+        KERNEL_US=kernel_us,
+    )
+    cycles = [line for line in r.stdout.splitlines() if line.startswith(("cycle", "in it"))]
+    check(
+        "each cycle of a schedule has the device's work of its steps, and no other's",
+        cycles
+        == [
+            "cycle 3 4",
+            "in it Op n=3 3",
+            "in it Op n=4 3",
+            "cycle 7 8",
+            "in it Op n=7 3",
+            "in it Op n=8 3",
+        ],
+        r,
+    )
+
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

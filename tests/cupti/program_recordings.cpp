@@ -174,3 +174,24 @@ MODE(starts_again_beside_another) {
   launch(2, 3);
   print_profile(kprof::snapshot());
 }
+
+/// Twelve steps whose work lags behind the host, each a call of an operator with the step's number:
+/// KPROF says which of them are recorded.
+MODE(steps_by_a_schedule) {
+  kprof::on_profile([](const kprof::profile& run, void*) {
+    std::printf("cycle");
+    for (const kprof::step_mark& step : run.steps)
+      std::printf(" %llu", static_cast<unsigned long long>(step.index));
+    std::printf("\n");
+    for (const kprof::device_work& w : run.device.work)
+      std::printf("in it %s %llu\n", path_of(run, w.scope).c_str(),
+                  static_cast<unsigned long long>(w.calls));
+  });
+  cudaStream_t s = nullptr;
+  static_cast<void>(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  for (int step = 0; step < 12; ++step) {
+    launch(step, 3, s);
+    KPROF_STEP();
+  }
+  print_profile(kprof::snapshot());
+}
