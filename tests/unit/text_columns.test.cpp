@@ -119,3 +119,11 @@ TEST_CASE("report.a_machine_that_could_not_be_measured_has_the_reason") {
   CHECK(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)),
                         "\nroof: DRAM was not measured: too little memory is free\n"));
 }
+
+TEST_CASE("report.a_number_stays_beside_its_unit_and_names_break_between_words") {
+  kprof::detail::page page(12, false);
+  page.paragraph("", "it took 34.5 ms", 0);
+  page.paragraph("", "of <0.1 of it", 0);
+  page.paragraph("", "-G19 -G20 -C1 -C2", 0);
+  CHECK(page.take() == "it took\n34.5 ms\nof <0.1 of\nit\n-G19 -G20\n-C1 -C2\n");
+}

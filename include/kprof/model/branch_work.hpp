@@ -155,6 +155,7 @@ class branch_work {
     if (row.device.runs() == 0 && row.device.unrecorded == 0)
       return ratio(whole, host_ns * 1e-9, absence::no_time);
     const absence timed = std::max({device_time_known(row.device), records_known(p_, row.device),
+                                    calls_known(row.device),
                                     sum.calls_on_device > 0 ? absence::none : absence::no_calls});
     return ratio({sum.on_device, std::max(whole.why, timed)}, row.device.ns * 1e-9,
                  absence::no_time);

@@ -50,8 +50,9 @@ struct device_row_sum {
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
     if (!row.on_device && total.unrecorded == 0) return;
-    const absence timed = std::max({device_time_known(total), records_known(p, total),
-                                    calls > 0 ? absence::none : absence::no_calls});
+    const absence timed =
+        std::max({device_time_known(total), records_known(p, total), calls_known(total),
+                  calls > 0 ? absence::none : absence::no_calls});
     row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
     row.flops_per_s =
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);

@@ -89,11 +89,16 @@ inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   const std::uint64_t of_many = sum.in_graphs + sum.copies;
   const bool lost_buffers = c.cut_buffers + c.foreign_buffers > 0;  // of unknown many records
   if (of_many > 0 && (lost_buffers || c.dropped > of_many / 1000)) return absence::dropped;
-  if (sum.open > 0) return absence::open_calls;  // whose formulas do not count yet
   if (sum.unrecorded > sum.runs() / 1000)
     return lost_buffers || c.dropped > 0 ? absence::dropped : absence::not_all_records;
   // nobody knows whose they are
   return c.launches_lost > c.launches / 1000 ? absence::lost : absence::none;
+}
+
+/// The same of what the formulas of calls say, over all of the time on the device: those of an open
+/// call do not count yet.
+inline absence calls_known(const device_sum& sum) noexcept {
+  return sum.open > 0 ? absence::open_calls : absence::none;
 }
 
 /// Whether the blocks of a kernel do not fill its device once.

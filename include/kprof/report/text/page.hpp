@@ -178,11 +178,18 @@ class page {
   }
 
  private:
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  static bool begins_number(char c) noexcept {  // 5, <5, and what begins with a sign
+    return is_digit(c) || c == '<' || static_cast<unsigned char>(c) >= 0x80;
+  }
   // A number stays on the line of its unit.
   static std::size_t word_end(std::string_view text) noexcept {
-    std::size_t end = text.find(' ');
-    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
-      end = text.find(' ', end + 1);
+    std::size_t begin = 0, end = text.find(' ');
+    while (end != std::string_view::npos && end > begin && begins_number(text[begin]) &&
+           is_digit(text[end - 1])) {
+      begin = end + 1;
+      end = text.find(' ', begin);
+    }
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
