@@ -87,7 +87,7 @@ check(
     "an unknown word lists the valid ones and stops nothing",
     r.returncode == 5
     and "unknown setting 'reprot'" in r.stderr
-    and "valid: on, off, nvtx=on|off, " in r.stderr
+    and "did you mean report? Valid: on, off, nvtx=on|off, " in r.stderr
     and "memory=lots" in r.stderr,
     r,
 )

@@ -68,8 +68,9 @@ inline constexpr metric metrics[] = {
      .adds = additivity::sum,
      .of_device = false,
      .of = &detail::beyond_steps<&operator_row::open>,
-     .meaning =
-         "calls that had not finished, and how long they had run; they are in no other column"},
+     .meaning = "calls that had not finished, and how long they had run; of these columns only "
+                "those of the "
+                "device count them, and rates are n/a then"},
     {.id = "open_time",
      .label = "open time",
      .unit = detail::units::nanoseconds,
