@@ -231,6 +231,24 @@ def other_ends(program):
             check("terminates: the runtime says why", "not caught" in err, err)
 
 
+def main_ends_first(program):
+    status, out, err = finish(start(program, "main_ends_first"))
+    check(f"main_ends_first: status {status}", status == 0, out + err)
+    check("main_ends_first: report", is_whole(out), out + err)
+    run = start(program, "main_ends_first")
+    run.send_signal(signal.SIGTERM)
+    status, out, err = finish(run)
+    check(f"main_ends_first, by SIGTERM: status {status}", status == -signal.SIGTERM, out + err)
+
+
+def starts_by_settings(program):
+    run = start(program, "starts_by_settings")
+    run.send_signal(signal.SIGTERM)
+    status, out, err = finish(run)
+    check(f"starts_by_settings: status {status}", status == -signal.SIGTERM, out + err)
+    check("starts_by_settings: report", is_whole(out), out + err)
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
@@ -240,6 +258,8 @@ def main():
     ended_by_signal(options.program)
     programs_own_signals(options.program)
     other_ends(options.program)
+    main_ends_first(options.program)
+    starts_by_settings(options.program)
     one_end_in_two_signals(options.program)
     second_signal(options.program, f"/tmp/kprof_ending_{os.getpid()}")
     random_moments(options.program, options.signals, options.seed)

@@ -115,6 +115,11 @@ int main(int argc, char** argv) {
     handle_with_seven();
     between = &send_sigterm;
   }
+  if (way == "starts_by_settings") {  // which name no output: KPROF does
+    kprof::settings own;
+    own.memory = std::size_t{8} << 20U;
+    static_cast<void>(kprof::start(own));
+  }
   ready();
   if (way == "forks") {
     const pid_t child = fork();
@@ -146,6 +151,13 @@ int main(int argc, char** argv) {
     int how = 0;
     waitpid(static_cast<pid_t>(child), &how, 0);
     _exit(how == 0 ? 0 : 1);
+  }
+  if (way == "main_ends_first") {  // the process ends with its last thread
+    std::thread([] {
+      usleep(200'000);
+      record();
+    }).detach();
+    pthread_exit(nullptr);
   }
   wait_for_ever();
 }

@@ -92,6 +92,7 @@ class device_wait {
     auto* const j = new (std::nothrow) job{this};
     if (j == nullptr) return false;
     const auto run = [](void* of) -> void* {
+      const own_thread_ends mark;
       auto* const its = static_cast<job*>(of);
       its->all = its->wait->for_all_devices();
       its->done = true;

@@ -129,6 +129,7 @@ class round_threads {
   };
 
   [[gnu::cold]] static void* run_member(void* of) {
+    const own_thread_ends mark;
     const member self = *static_cast<member*>(of);
     if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
       cpu_set_t set;

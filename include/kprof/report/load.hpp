@@ -9,6 +9,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/record/hold_cancellation.hpp>
 #include <kprof/report/saved/json_tape.hpp>
 #include <kprof/report/saved/read_profile.hpp>
 #include <kprof/report/text/format.hpp>
@@ -162,6 +163,7 @@ inline loaded_profile load_text(std::string_view text, const load_options& optio
 ///     if (!before) std::fprintf(stderr, "%s\n", before.result.message.c_str());
 ///     else kprof::report(before.run);
 inline loaded_profile load(const std::string& path, const load_options& options = {}) {
+  const detail::hold_cancellation hold;
   return detail::load_from([&] { return '"' + detail::printable(path, 300) + '"'; },
                            [&] { return detail::load_file(path, options); });
 }

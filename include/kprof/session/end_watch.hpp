@@ -14,6 +14,7 @@
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/record/this_thread.hpp>
 #include <kprof/session/ending_signals.hpp>
+#include <kprof/session/last_thread.hpp>
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,6 +28,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -184,32 +187,52 @@ class KPROF_DETAIL_LOCAL end_watch {
   /// By the system call: libkprof.so has a kill() of its own.
   static void send_again(int signal) noexcept { syscall(SYS_kill, getpid(), signal); }
 
-  static void* run(void*) noexcept {
+  [[noreturn]] static void* run(void*) noexcept {
     pthread_setname_np(pthread_self(), "kprof");
-    const mark_inside_kprof mark;
+    std::optional<mark_inside_kprof> mark{std::in_place};
     for (;;) {
-      while (sem_wait(&wake) != 0) {}
+      while (!is_woken_within_a_second())
+        if (only_own_threads_are_left()) {
+          mark.reset();
+          end_as_last_thread();
+        }
       const int signal = asked.signal;
       const bool caller_ends = asked.caller_ends;
-      if (!caller_ends) limit_time(signal);
+      int limit = 0;
+      const bool is_limited = !caller_ends && limit_time(signal, limit);
       write_outputs(signal, caller_ends ? nullptr : &end_by);
+      if (is_limited) syscall(SYS_timer_delete, limit);  // the system has spared the process
       asked.asked_ns = 0;
       asked.is_asked = false;
       if (caller_ends) sem_post(&written);
     }
   }
 
+  static bool is_woken_within_a_second() noexcept {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    ++until.tv_sec;
+    return sem_timedwait(&wake, &until) == 0;
+  }
+  /// What the C library does when a program's last thread ends.
+  [[noreturn]] static void end_as_last_thread() noexcept {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    std::exit(0);
+  }
+
   /// Sends the signal once more when time is up; the second one ends the program. By the system
   /// call: the C library's own function is in a library of its own in older ones.
-  static void limit_time(int signal) noexcept {
+  static bool limit_time(int signal, int& timer) noexcept {
     sigevent event{};
     event.sigev_notify = SIGEV_SIGNAL;
     event.sigev_signo = signal;
-    int timer = 0;
-    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return;
+    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return false;
     itimerspec limit{};
     limit.it_value.tv_sec = longest_seconds;
     syscall(SYS_timer_settime, timer, 0, &limit, nullptr);
+    return true;
   }
 
   static inline constinit std::atomic<pid_t> process{0};  // that is watched

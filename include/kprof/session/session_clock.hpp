@@ -78,20 +78,12 @@ class session_clock {
     const double ns = time_.since_start_ns(now());
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
   }
-  /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
-  void describe_disagreement(std::vector<std::string>& notes) const {
-    if (time_.times_apart() == 0) return;
-    notes.push_back("CLOCK_MONOTONIC and the counter went apart " +
-                    std::to_string(time_.times_apart()) + " times, by " +
-                    std::to_string(static_cast<std::uint64_t>(time_.apart_ns() / 1e6)) +
-                    " ms in all: the machine was suspended, or the process or its virtual machine "
-                    "moved. Times are by the counter, " +
-                    name());
-  }
-
-  void describe(clock_info& out) const {
-    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
-           static_cast<double>(cpu_interval_ns())};
+  /// `now`: in ticks, when the profile was taken.
+  void describe(profile& out, std::uint64_t now) const {
+    out.wall_ns = time_.since_start_ns(now);
+    out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
+                 static_cast<double>(cpu_interval_ns())};
+    describe_disagreement(out.notes);
   }
   /// What one scope costs, in ns, and what `scopes` and the readings of CPU time have taken.
   void describe_cost(own_cost& out, std::uint64_t scopes) const {
@@ -105,6 +97,16 @@ class session_clock {
   }
 
  private:
+  /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
+  void describe_disagreement(std::vector<std::string>& notes) const {
+    if (time_.times_apart() == 0) return;
+    notes.push_back("CLOCK_MONOTONIC and the counter went apart " +
+                    std::to_string(time_.times_apart()) + " times, by " +
+                    std::to_string(static_cast<std::uint64_t>(time_.apart_ns() / 1e6)) +
+                    " ms in all: the machine was suspended, or the process or its virtual machine "
+                    "moved. Times are by the counter, " +
+                    name());
+  }
   /// Once a process, for 50 microseconds: so that a clock that jumps in the first recording is not
   /// taken for a slow counter.
   void learn_slope(const calibration_point& from) noexcept {

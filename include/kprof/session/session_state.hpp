@@ -111,8 +111,8 @@ class KPROF_DETAIL_LOCAL session_state {
   void stop() {
     static_cast<void>(attempt([this] { device_.stop(); }));
     const session_lock lock(mutex_);
-    steps.count(false);
     const bool was_running = phases_.is_running();
+    steps.count(false);
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
@@ -149,10 +149,8 @@ class KPROF_DETAIL_LOCAL session_state {
       }
       device_.describe(out.device, out.notes);
       out.stepping.region = settings_.step;
-      out.wall_ns = clock_.time().since_start_ns(now);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
-      clock_.describe(out.clock);
-      clock_.describe_disagreement(out.notes);
+      clock_.describe(out, now);
       describe_cost(out.cost, out.complete.recorded + out.complete.open);
     }
     out.recording = phases_.is(session_phase::recording);
@@ -258,9 +256,11 @@ class KPROF_DETAIL_LOCAL session_state {
       std::swap(settings_, before);
       return {out_of_memory};
     }
-    if (!settings_.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
-    if (!settings_.outputs.empty() && settings_.signals && !end_watch::start(&write_outputs))
-      notes_.add("the system gave no thread for it: a signal that ends the program loses outputs");
+    if (!settings_.outputs.empty() || !environment_.value().outputs.empty()) {
+      exit_report_.request(&write_outputs_at_exit);
+      if (settings_.signals && !end_watch::start(&write_outputs))
+        notes_.add("the system gave no thread: a signal that ends the program loses outputs");
+    }
     emitting_.restart(settings_.nvtx);
     phases_.record();
     steps.count(settings_.step.empty());
