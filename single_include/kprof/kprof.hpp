@@ -3647,6 +3647,10 @@ struct device_completeness {
   std::uint64_t foreign_graphs = 0;
   /// Graphs of whose nodes kprof forgot the operators for want of memory.
   std::uint64_t forgotten_graphs = 0;
+  /// Kernels, copies and memsets of graphs that had been instantiated when an earlier recording of
+  /// the process stopped. They stand under the scopes known then: what updated these graphs before
+  /// this recording was not seen.
+  std::uint64_t older_graphs = 0;
   std::uint64_t synchronizations = 0;
   double synchronizing_ns = 0;  ///< host time in synchronising calls, as CUPTI gives it
   double overhead_ns = 0;       ///< time that CUPTI says it took itself
@@ -4478,8 +4482,8 @@ struct shared_part {
   histogram durations;       ///< from the first begin to the last end, in ticks of profile::clock
 };
 
-/// One of the slowest calls of a node.
-struct slow_call {
+/// One call of a node.
+struct single_call {
   double ns = 0;
   double begin_ns = 0;  ///< since the session's start
 };
@@ -4529,7 +4533,11 @@ struct scope_node {
   double first_end_ns = -1;
   /// The three that took longest, the longest first; fewer where there were not so many, or where a
   /// file lacks them. Of parts: the calls as a whole, at their part 0.
-  std::vector<slow_call> slowest;
+  std::vector<single_call> slowest;
+  /// Up to 32 calls in the order of their ends: all, or so many that are spread evenly over the
+  /// recording and drawn at random, so that each is as likely to be among them as any other. None
+  /// where memory was short or a file lacks them. Of parts: as `slowest`.
+  std::vector<single_call> sampled;
   /// Durations of the calls of which the thread's CPU time is known, summed: those with a reading
   /// of it near their end and, no more than an eighth of the call away, before their begin. Long
   /// ones have both, see clock_info::cpu_interval_ns.
@@ -5922,7 +5930,7 @@ KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
                     KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns),
                     KPROF_DETAIL_AT(first_ns), KPROF_DETAIL_AT(first_end_ns),
                     KPROF_DETAIL_AT(durations))
-KPROF_DETAIL_SHARED(slow_call, KPROF_DETAIL_AT(ns), KPROF_DETAIL_AT(begin_ns))
+KPROF_DETAIL_SHARED(single_call, KPROF_DETAIL_AT(ns), KPROF_DETAIL_AT(begin_ns))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -5933,10 +5941,10 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
                     KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(slowest),
-                    KPROF_DETAIL_AT(measured_ns), KPROF_DETAIL_AT(off_cpu_ns),
-                    KPROF_DETAIL_AT(denormal_ns), KPROF_DETAIL_AT(measured_calls),
-                    KPROF_DETAIL_AT(denormal_calls), KPROF_DETAIL_AT(durations),
-                    KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(sampled), KPROF_DETAIL_AT(measured_ns),
+                    KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
+                    KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
+                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
@@ -5981,8 +5989,8 @@ KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL
                     KPROF_DETAIL_AT(foreign_buffers), KPROF_DETAIL_AT(untimed),
                     KPROF_DETAIL_AT(ignored), KPROF_DETAIL_AT(odd), KPROF_DETAIL_AT(merged),
                     KPROF_DETAIL_AT(foreign_graphs), KPROF_DETAIL_AT(forgotten_graphs),
-                    KPROF_DETAIL_AT(synchronizations), KPROF_DETAIL_AT(synchronizing_ns),
-                    KPROF_DETAIL_AT(overhead_ns))
+                    KPROF_DETAIL_AT(older_graphs), KPROF_DETAIL_AT(synchronizations),
+                    KPROF_DETAIL_AT(synchronizing_ns), KPROF_DETAIL_AT(overhead_ns))
 KPROF_DETAIL_SHARED(device_item, KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(stream),
                     KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(correlation), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(end), KPROF_DETAIL_AT(call_begin), KPROF_DETAIL_AT(call_end),
@@ -6064,7 +6072,7 @@ struct shared_structs {
 using all_shared_structs = shared_structs<
     status, report_options, option_setting, output_request, settings, step_schedule,
     enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
-    parameter_values, histogram, work_per_call, shared_part, slow_call, scope_node, thread_info,
+    parameter_values, histogram, work_per_call, shared_part, single_call, scope_node, thread_info,
     timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
     device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
     step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
@@ -6425,6 +6433,74 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/field_paths.hpp>
 
+// <kprof/model/nearest_word.hpp>
+#ifndef KPROF_MODEL_NEAREST_WORD_HPP
+#define KPROF_MODEL_NEAREST_WORD_HPP
+
+// Which known word somebody meant who wrote another. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Twice how many letters must be put in, left out, replaced or exchanged with the next to make one
+/// word of the other; once for letters that differ in case only.
+[[gnu::cold]] inline std::size_t word_distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const std::size_t width = b.size() + 1;
+  std::vector<std::size_t> least((a.size() + 1) * width);  // for the first i and j letters
+  for (std::size_t j = 0; j < width; ++j) least[j] = 2 * j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t* const row = least.data() + i * width;
+    const std::size_t* const above = row - width;
+    row[0] = 2 * i;
+    for (std::size_t j = 1; j < width; ++j) {
+      const char x = a[i - 1], y = b[j - 1];
+      const std::size_t differ = x == y ? 0 : lower(x) == lower(y) ? 1 : 2;
+      row[j] = std::min({above[j] + 2, row[j - 1] + 2, above[j - 1] + differ});
+      if (i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y)
+        row[j] = std::min(row[j], (above - width)[j - 2] + 2);
+    }
+  }
+  return least.back();
+}
+
+/// That of `known` which differs least from what was written; empty where none is near.
+[[gnu::cold]] inline std::string nearest_word(std::string_view written,
+                                              const std::vector<std::string>& known) {
+  constexpr std::size_t longest = 100;
+  std::string nearest;
+  if (written.size() > longest) return nearest;
+  std::size_t least = std::max<std::size_t>(2, written.size() / 3 * 2) + 1;
+  for (const std::string& word : known)
+    if (const std::size_t d = word_distance(written, word); d < least) least = d, nearest = word;
+  return nearest;
+}
+/// "did you mean report? Valid: ", or "valid: " where no word is near.
+[[gnu::cold]] inline std::string before_valid_words(std::string_view written,
+                                                    const std::vector<std::string>& known,
+                                                    std::string_view valid = "valid") {
+  const std::string nearest = nearest_word(written, known);
+  std::string text = nearest.empty() ? "" : "did you mean " + nearest + "? ";
+  text += valid;
+  if (!nearest.empty())
+    if (char& first = text[text.size() - valid.size()]; first >= 'a' && first <= 'z')
+      first = static_cast<char>(first - 'a' + 'A');
+  return text + ": ";
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/nearest_word.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -6441,26 +6517,6 @@ struct checked_grouping {
 };
 
 namespace detail {
-
-/// How many letters must be put in, left out or replaced to make one word of the other.
-[[gnu::cold]] inline std::size_t word_distance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = 2 * j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = 2 * (i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      // Letters that differ in case only are nearer than others.
-      const std::size_t differ = a[i] == b[j] ? 0 : lower(a[i]) == lower(b[j]) ? 1 : 2;
-      const std::size_t here = std::min({row[j] + 2, row[j + 1] + 2, corner + differ});
-      corner = std::exchange(row[j + 1], here);
-    }
-  }
-  return row[b.size()];
-}
 
 /// The fields of the operators of a profile, each once, in their order; nested ones by their path,
 /// arrays as a whole.
@@ -6489,11 +6545,7 @@ namespace detail {
   std::vector<std::string> candidates = names;
   if (is_key)
     candidates.insert(candidates.end(), std::begin(group_key_words), std::end(group_key_words));
-  std::string nearest;
-  std::size_t least = std::max<std::size_t>(2, path.size() < 100 ? path.size() / 3 * 2 : 0) + 1;
-  for (const std::string& name : candidates)
-    if (const std::size_t d = path.size() > 100 ? least : word_distance(path, name); d < least)
-      least = d, nearest = name;
+  const std::string nearest = nearest_word(path, candidates);
   if (!nearest.empty()) text += "; did you mean " + printable(nearest, 60) + '?';
   if (names.empty()) return text + "; its operators have no fields";
   text += nearest.empty() ? "; fields: " : " Fields: ";
@@ -8276,6 +8328,7 @@ enum class absence : std::uint8_t {
   not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
+  open_calls,       ///< work on the device is of calls that are open
   not_by_step,      ///< what single steps did of it was not recorded
   untimed,          ///< CUPTI gave no time for some of the work on the device
   lost,             ///< kprof had no memory to note some launches of work on the device
@@ -8315,8 +8368,10 @@ inline const char* explain(absence why) noexcept {
     case absence::not_joined: return "parts of shared calls came too many calls later than others";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::not_all_records:
-      return "not all records of the work on the device have come: it had not ended, or could not "
-             "be waited for";
+      return "not all records of the work on the device have come: it had not ended, could not be "
+             "waited for, or was launched while nothing was recorded";
+    case absence::open_calls:
+      return "a call is open, and what it has done on the device so far is in the time";
     case absence::not_by_step: return "not recorded for single steps";
     case absence::untimed: return "CUPTI gave no time for work on the device";
     case absence::lost: return "launches could not be noted, for want of memory";
@@ -8678,6 +8733,7 @@ struct device_sum {
   std::uint64_t gaps = 0;        ///< of both, those whose launch was seen
   std::uint64_t in_graphs = 0;   ///< of both, those that graphs ran
   std::uint64_t unrecorded = 0;  ///< launches of which not all records have come
+  std::uint64_t open = 0;        ///< open calls of operators, in whose scopes work was launched
   double ns = 0;                 ///< run times, summed: concurrent runs count each
   double gap_ns = 0;             ///< from launch to start, summed over `gaps`
   double small_grid_ns = 0;      ///< of ns, that of kernels whose blocks do not fill their device
@@ -8690,6 +8746,7 @@ struct device_sum {
     gaps += more.gaps;
     in_graphs += more.in_graphs;
     unrecorded += more.unrecorded;
+    open += more.open;
     ns += more.ns;
     gap_ns += more.gap_ns;
     small_grid_ns += more.small_grid_ns;
@@ -8742,6 +8799,12 @@ inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   return c.launches_lost > c.launches / 1000 ? absence::lost : absence::none;
 }
 
+/// The same of what the formulas of calls say, over all of the time on the device: those of an open
+/// call do not count yet.
+inline absence calls_known(const device_sum& sum) noexcept {
+  return sum.open > 0 ? absence::open_calls : absence::none;
+}
+
 /// Whether the blocks of a kernel do not fill its device once.
 inline bool has_small_grid(const profile& p, const device_work& w) {
   if (w.task != device_task::kernel) return false;
@@ -8772,9 +8835,14 @@ struct device_sums {
       if (graphs[node] != scope_node::none) own[node].in_graphs += w.calls;
     }
     whole = own;
-    for (std::size_t i = p.nodes.size(); i-- > 0;)  // a parent comes before its children
+    for (std::size_t i = p.nodes.size(); i-- > 0;) {  // a parent comes before its children
+      const scope_node& n = p.nodes[i];
+      if (n.open != 0 && n.kind == scope_kind::op && whole[i].runs() > 0 &&
+          (says_flops(n) || says_bytes(n)))
+        own[i].open = n.open, whole[i].open += n.open;
       if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
         whole[parent].add(whole[i]);
+    }
     for (std::size_t i = 0; i < own.size(); ++i)
       if (graphs[i] != scope_node::none && graphs[i] != i)
         whole[i].unrecorded += p.nodes[graphs[i]].unrecorded;
@@ -11573,8 +11641,9 @@ struct device_row_sum {
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
     if (!row.on_device && total.unrecorded == 0) return;
-    const absence timed = std::max({device_time_known(total), records_known(p, total),
-                                    calls > 0 ? absence::none : absence::no_calls});
+    const absence timed =
+        std::max({device_time_known(total), records_known(p, total), calls_known(total),
+                  calls > 0 ? absence::none : absence::no_calls});
     row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
     row.flops_per_s =
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
@@ -12711,6 +12780,7 @@ class branch_work {
     if (row.device.runs() == 0 && row.device.unrecorded == 0)
       return ratio(whole, host_ns * 1e-9, absence::no_time);
     const absence timed = std::max({device_time_known(row.device), records_known(p_, row.device),
+                                    calls_known(row.device),
                                     sum.calls_on_device > 0 ? absence::none : absence::no_calls});
     return ratio({sum.on_device, std::max(whole.why, timed)}, row.device.ns * 1e-9,
                  absence::no_time);
@@ -13056,8 +13126,10 @@ class row_summing {
       row.total.add(device_.whole[node]);
   }
 
-  /// On the device and on the host apart: the time of a row is of one of them.
+  /// On the device and on the host apart: the time of a row is of one of them. Further parts of
+  /// calls that threads share are no calls.
   [[gnu::cold]] void enter_projected(std::uint32_t node) {
+    if (executions(p_.nodes[node]) == 0) return;
     const bool on_device = roofs_.of(node).threads <= 0;
     projected_[2 * numbers_.row_of[node] + (on_device ? 1 : 0)].add(
         on_device ? device_.whole[node].ns : elapsed_ns(p_.nodes[node]), projection_->factor(node));
@@ -16625,34 +16697,63 @@ namespace detail::advice_rules {
   }
   if (!(busiest > 0) || all > 1.2 * busiest) return false;
   constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
-  std::vector<std::string_view> names;
-  out.gain_ns = 0;
+  struct share {
+    std::string_view name;
+    std::uint32_t node;
+    double ns = 0, gain_ns = 0;
+  };
+  std::vector<share> found;  // by operator
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
                         is_its_own(row) && row.mean_ns.known() &&
                         row.mean_ns.value >= worth_sharing_ns;
     const double steady = row.self_ns - warm_up_ns(row);
-    if (!on_one || steady < 0.1 * f.window_ns || is_one_of(f.several_threads, row.name)) continue;
+    if (!on_one || !(steady > 0) || is_one_of(f.several_threads, row.name)) continue;
     const double rise = rise_of_roof(p, row);
     if (!(rise > 1)) continue;
-    out.gain_ns += steady * (1 - 1 / rise);
-    out.time_ns += steady;
-    if (out.node == scope_node::none) out.node = row.node;
-    if (!is_one_of(names, row.name)) names.push_back(row.name);
+    const auto known = std::find_if(found.begin(), found.end(),
+                                    [&](const share& s) { return s.name == row.name; });
+    share& s = known != found.end() ? *known : found.emplace_back(share{row.name, row.node});
+    s.ns += steady;
+    s.gain_ns += steady * (1 - 1 / rise);
   }
-  if (names.empty()) return false;
-  for (std::size_t k = 0; k < names.size() && k < 3; ++k)
-    out.where.append(k == 0                            ? ""
-                     : k + 1 == names.size() || k == 2 ? " and "
-                                                       : ", ")
-        .append(k == 2 && names.size() > 3 ? "others" : names[k]);
+  std::erase_if(found, [&](const share& s) { return s.ns < 0.1 * f.window_ns; });
+  if (found.empty()) return false;
+  out.gain_ns = 0;
+  out.node = found[0].node;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    out.gain_ns += found[k].gain_ns;
+    out.time_ns += found[k].ns;
+    if (k < 3)
+      out.where.append(k == 0                            ? ""
+                       : k + 1 == found.size() || k == 2 ? " and "
+                                                         : ", ")
+          .append(k == 2 && found.size() > 3 ? "others" : found[k].name);
+  }
   out.fact = sentence(
-      names.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
+      found.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
       {as_number(cpus), as_share(out.time_ns / f.window_ns), as_text(f.whole)});
   out.action =
       "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
       "sees them";
   return true;
+}
+
+/// Time in which a thread is in scopes that keep it off the CPU, as where it joins others: one that
+/// has to share a CPU gets more of it.
+[[gnu::cold]] inline double waiting_ns(const profile& p) {
+  constexpr double least = 0.95;
+  double ns = 0;
+  std::vector<bool> waits(p.nodes.size());  // also those below one that does
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const std::uint32_t parent = parent_of(p, i);
+    const bool is_inside = parent != scope_node::none && waits[parent];
+    const bool is_known = n.measured_ns > 0 && n.off_cpu_ns >= least * n.measured_ns;
+    waits[i] = is_inside || is_known;
+    if (is_known && !is_inside) ns += n.off_cpu_ns;
+  }
+  return ns;
 }
 
 /// H2. More threads are in scopes at a time than there are CPUs.
@@ -16661,7 +16762,7 @@ namespace detail::advice_rules {
   const double wall = p.wall_ns - p.paused_ns;
   double in_scopes = 0;
   for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
-  const double at_a_time = wall > 0 ? in_scopes / wall : 0;
+  const double at_a_time = wall > 0 ? (in_scopes - waiting_ns(p)) / wall : 0;
   if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
   out.where = "The program";
   out.time_ns = f.window_ns;
@@ -18130,8 +18231,9 @@ inline constexpr metric metrics[] = {
      .adds = additivity::sum,
      .of_device = false,
      .of = &detail::beyond_steps<&operator_row::open>,
-     .meaning =
-         "calls that had not finished, and how long they had run; they are in no other column"},
+     .meaning = "calls that had not finished, and how long they had run; of these columns only "
+                "those of the "
+                "device count them, and rates are n/a then"},
     {.id = "open_time",
      .label = "open time",
      .unit = detail::units::nanoseconds,
@@ -18650,11 +18752,18 @@ class page {
   }
 
  private:
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  static bool begins_number(char c) noexcept {  // 5, <5, and what begins with a sign
+    return is_digit(c) || c == '<' || static_cast<unsigned char>(c) >= 0x80;
+  }
   // A number stays on the line of its unit.
   static std::size_t word_end(std::string_view text) noexcept {
-    std::size_t end = text.find(' ');
-    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
-      end = text.find(' ', end + 1);
+    std::size_t begin = 0, end = text.find(' ');
+    while (end != std::string_view::npos && end > begin && begins_number(text[begin]) &&
+           is_digit(text[end - 1])) {
+      begin = end + 1;
+      end = text.find(' ', begin);
+    }
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
@@ -19727,7 +19836,8 @@ struct file_place {
   const int error = errno;
   const std::string folder = place.path.substr(0, place.path.rfind('/') + 1);
   if (error != ENOENT) place.error = error;
-  else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there)) place.error = EBADF;
+  else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there))
+    place.error = folder.ends_with("fd/") ? EBADF : EACCES;
   return place;
 }
 
@@ -25334,7 +25444,7 @@ class neighbours_of_calls {
     const histogram& durations = is_shared ? n.shared.durations : n.durations;
     const double median = durations.quantile(0.5) * p.clock.ns_per_tick;
     const double first_end = is_shared ? n.shared.first_end_ns : n.first_end_ns;
-    for (const slow_call& c : n.slowest)
+    for (const single_call& c : n.slowest)
       if (median > 0 && c.ns >= 1.5 * median)
         found.push_back({.node = i,
                          .begin_ns = c.begin_ns,
@@ -27010,7 +27120,7 @@ inline constexpr std::size_t longest_listed = 40;
                                                 const operator_groups& chosen) {
   if (!plan.other) return;
   const operator_row& all = chosen.total;
-  const double whole_ns = plan.device ? chosen.all.device_ns : chosen.all.self_ns;
+  const double whole_ns = plan.device ? chosen.all.device_ns : all.total_ns;
   const double of_ns = all.projected_of_ns, there_ns = all.projected_ns.value;
   std::string text = "projected: n/a, no row has a verdict that holds there";
   if (all.projected_ns.known() && there_ns > 0) {
@@ -29479,7 +29589,10 @@ inline const option* find_option(const output& of, std::string_view name) noexce
 [[gnu::cold]] inline status unknown_option(const output& of, const std::string& written) {
   std::string valid = usage(path_option);
   for (const option& o : of.options) valid.append(", ").append(usage(o));
-  return {"unknown option '" + shown(written) + "' of " + of.name + "; valid: " + valid};
+  std::vector<std::string> names{path_option.name};
+  for (const option& o : of.options) names.emplace_back(o.name);
+  return {"unknown option '" + shown(written) + "' of " + of.name + "; " +
+          before_valid_words(written.substr(0, written.find('=')), names) + valid};
 }
 
 /// "report(...), csv(...)".
@@ -29489,18 +29602,31 @@ inline const option* find_option(const output& of, std::string_view name) noexce
   return all;
 }
 
-/// How an output of kprof gets into the program that asks for it.
-[[gnu::cold]] inline std::string how_to_add(std::string_view header) {
-  return "if it is one of kprof's, include <kprof/report/" + std::string{header} +
-         ".hpp> or link kprof::session";
+[[gnu::cold]] inline std::vector<std::string> output_names() {
+  std::vector<std::string> names;
+  for (const output* o : outputs()) names.emplace_back(o->name);
+  return names;
 }
 
-[[gnu::cold]] inline status unknown_output(std::string_view name) {
+/// How an output of kprof gets into the program that asks for it. KPROF_DETAIL_ALL_OUTPUTS: the
+/// session is compiled with all of them.
+[[gnu::cold]] inline std::string how_to_add([[maybe_unused]] std::string_view name) {
+#ifdef KPROF_DETAIL_ALL_OUTPUTS
+  return {};
+#else
   const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
-  return {"unknown output '" + shown(name) + "'; this program has: " + output_list() + "; " +
-          how_to_add(is_word && !name.empty() && name.size() < 40 ? name : "NAME")};
+  return "; if it is one of kprof's, include <kprof/report/" +
+         std::string{is_word && !name.empty() && name.size() < 40 ? name : "NAME"} +
+         ".hpp> or link kprof::session";
+#endif
+}
+
+[[gnu::cold]] inline status unknown_output(std::string_view name) {
+  return {"unknown output '" + shown(name) + "'; " +
+          before_valid_words(name, output_names(), "this program has") + output_list() +
+          how_to_add(name)};
 }
 
 /// An output and the values of all its options, or what is wrong with the request.
@@ -29973,8 +30099,15 @@ class KPROF_DETAIL_LOCAL settings_parser {
     return p.name + "(...)";
   }
   [[gnu::cold]] void complain_of_setting(const std::string& written) {
-    complain("unknown setting '" + shown(written) + "'; valid: " + settings_list() + "; " +
-             how_to_add("NAME"));
+    const std::string name = written.substr(0, written.find('='));
+    for (const output* o : outputs())
+      if (find_option(*o, name) != nullptr && name != path_option.name)
+        return complain(shown(name) + " is no setting but an option of " + o->name + "; write " +
+                        o->name + '(' + shown(written) + ')');
+    std::vector<std::string> names = output_names();
+    for (const option& o : settings_table) names.emplace_back(o.name);
+    complain("unknown setting '" + shown(written) + "'; " + before_valid_words(name, names) +
+             settings_list() + how_to_add(name));
   }
 
   // ---- outputs
@@ -29998,6 +30131,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
     output_request request{name};
     std::vector<option_value> values;
     bool has_options = false;
+    if (in_.at_end()) complain(shown(name) + "( has no closing ')'");
     while (!in_.at_end() && !in_.take(')')) {
       pair p = read_pair();
       if (what != nullptr && p.has_value) read_rest_of_list(*what, p);
@@ -30625,7 +30759,7 @@ struct known_launch {
   std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
   std::uint32_t thread = 0;  // number of its log
   std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
-  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  std::uint64_t ticks = 0;   // when the call began
   std::uint32_t packed_took = unknown_took;  // how long it took, in ns, by pack_coarsely()
   // this is another id of the launch that stands so many places before; 0: it is a launch's first
   std::uint8_t alias_by = 0;
@@ -30689,7 +30823,7 @@ class launch_table {
     const auto position = static_cast<std::size_t>(&l - ring_.data());
     known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
     // the launch's first id may have been forgotten, and its place used again
-    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
+    return p.path == l.path && p.thread == l.thread && p.ticks == l.ticks ? p : l;
   }
 
   std::size_t bytes() const noexcept {
@@ -30918,13 +31052,14 @@ class packed_item {
  public:
   // Not initialised: the ring's memory is used as it fills.
   packed_item() = default;
-  /// `launch`: nullptr where it is not known. `log`: the number of the launching thread's, or 0;
-  /// `row`: of its totals. `epoch`: the session's start in CLOCK_REALTIME ns.
-  packed_item(const activity& a, const known_launch* launch, std::uint32_t log, std::uint32_t row,
-              std::uint64_t epoch) noexcept
+  /// `launch`: nullptr where it is not known; `when` its call began. `log`: the number of the
+  /// launching thread's, or 0; `row`: of its totals. `epoch`: the session's start, as `when` in
+  /// CLOCK_REALTIME ns.
+  packed_item(const activity& a, const known_launch* launch, std::uint64_t when, std::uint32_t log,
+              std::uint32_t row, std::uint64_t epoch) noexcept
       : start_(a.start - epoch),
         end_and_graph_((a.end - epoch) << 1U | (a.graph_node != 0 ? 1U : 0U)),
-        call_(launch == nullptr ? unknown : launch->when - epoch),
+        call_(launch == nullptr ? unknown : when - epoch),
         took_(launch == nullptr ? known_launch::unknown_took : launch->packed_took),
         bytes_(pack_coarsely(a.bytes)),
         correlation_(a.correlation),
@@ -31067,12 +31202,14 @@ class device_history {
     whole_since = 0;
   }
 
-  /// An activity has been counted in a row of the totals. `launch`: nullptr where it is not known.
-  [[gnu::always_inline]] void add(const activity& a, const known_launch* launch, std::uint32_t log,
-                                  std::uint32_t row, std::uint64_t epoch) noexcept {
+  /// An activity has been counted in a row of the totals. `launch`: nullptr where it is not known;
+  /// `when`: CLOCK_REALTIME ns of its call's begin.
+  [[gnu::always_inline]] void add(const activity& a, const known_launch* launch, std::uint64_t when,
+                                  std::uint32_t log, std::uint32_t row,
+                                  std::uint64_t epoch) noexcept {
     if (!items.keeps_any()) return items.drop();
     if (items.is_full()) whole_since = std::max(whole_since, items.next().end());
-    items.add(a, launch, log, row, epoch);
+    items.add(a, launch, when, log, row, epoch);
     if (a.context != latest_context_) note_context(a.context, a.device);
   }
 
@@ -31953,6 +32090,13 @@ KPROF_DETAIL_END
 
 // One entry of a call tree, and the memory that all trees share.
 
+// <kprof/record/sampled_calls.hpp>
+#ifndef KPROF_RECORD_SAMPLED_CALLS_HPP
+#define KPROF_RECORD_SAMPLED_CALLS_HPP
+
+// A few usual calls of one place, spread evenly over all of its calls, each as likely to be among
+// them as any other. Included by the totals that count calls. Not thread-safe.
+
 // <kprof/record/slow_calls.hpp>
 #ifndef KPROF_RECORD_SLOW_CALLS_HPP
 #define KPROF_RECORD_SLOW_CALLS_HPP
@@ -32005,8 +32149,100 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/slow_calls.hpp>
 
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Of each stretch of `stride` successive calls one, drawn at random. When there is no more room,
+/// two neighbouring stretches become one, and one of their two calls stays.
+class sampled_calls {
+ public:
+  using call = slow_calls::call;
+  static constexpr std::uint32_t most = 32;
+
+  /// `seed`: of the random numbers.
+  explicit sampled_calls(std::uint32_t seed = 0) noexcept
+      : state_((std::uint64_t{seed} + 1) * 0x9E3779B97F4A7C15U) {}
+
+  /// Puts in a call that `before` others came before, and returns how many will have come before
+  /// the next one to put in.
+  std::uint64_t put(const call& c, std::uint64_t before) noexcept {
+    if (count_ == most) {
+      const std::uint64_t half = stride_;
+      thin(*this);
+      // It is of the first half of a stretch now, and may give way to one of the second.
+      if (draw() % 2 != 0) return (before / half + 1) * half + draw() % half;
+    }
+    calls_[count_++] = c;
+    return next_after(before);
+  }
+  /// Puts in those of another place, or thread. `before`: how many calls both have had; returns as
+  /// put() does.
+  std::uint64_t put_all(sampled_calls other, std::uint64_t before) noexcept {
+    while (stride_ != other.stride_ || count_ + other.count_ > most) {
+      const bool thins_own = stride_ <= other.stride_, thins_other = other.stride_ <= stride_;
+      if (thins_own) thin(*this);
+      if (thins_other) other.thin(*this);
+    }
+    call both[most];
+    std::merge(calls_, calls_ + count_, other.calls_, other.calls_ + other.count_, both,
+               &ended_before);
+    count_ += other.count_;
+    std::copy_n(both, count_, calls_);
+    return next_after(before);
+  }
+  /// Puts in all calls of a place that has had no more of them than slow_calls keeps.
+  void put_few(const slow_calls& all) noexcept {
+    all.each([this](const call& c) { calls_[count_++] = c; });
+    std::sort(calls_, calls_ + count_, &ended_before);
+  }
+
+  /// Calls f(call) for each, in the order of their ends.
+  template <class F>
+  void each(F f) const {
+    std::for_each_n(calls_, count_, f);
+  }
+
+ private:
+  static bool ended_before(const call& a, const call& b) noexcept { return a.end < b.end; }
+
+  std::uint64_t next_after(std::uint64_t before) noexcept {
+    return (before / stride_ + 1) * stride_ + draw() % stride_;
+  }
+  /// `random`: whose random numbers are used.
+  void thin(sampled_calls& random) noexcept {
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < count_; i += 2) {
+      const std::uint64_t drawn = i + random.draw() % 2;  // the last may be alone
+      if (drawn < count_) calls_[kept++] = calls_[drawn];
+    }
+    count_ = kept;
+    stride_ *= 2;
+  }
+  std::uint64_t draw() noexcept {  // xorshift64*
+    state_ ^= state_ >> 12U;
+    state_ ^= state_ << 25U;
+    state_ ^= state_ >> 27U;
+    return state_ * 0x2545F4914F6CDD1DU >> 32U;
+  }
+
+  std::uint64_t stride_ = 1;
+  std::uint64_t state_;  // is never 0
+  std::uint32_t count_ = 0;
+  call calls_[most];
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/sampled_calls.hpp>
+
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <new>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -32067,6 +32303,9 @@ struct tree_node {
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t slow = 0;  // a call that takes longer is one of the slowest
+  // How many calls come before the next one that is put into `samples`. What came before the first
+  // of them are the slowest.
+  std::uint64_t next_sample = slow_calls::most;
   histogram durations;
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
@@ -32079,6 +32318,7 @@ struct tree_node {
   // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
   slow_calls slowest;
+  std::unique_ptr<sampled_calls> samples;
   work values{};
 
   /// Counts one finished call, but for the histogram.
@@ -32095,7 +32335,27 @@ struct tree_node {
     if (ticks > slow) [[unlikely]]
       slow = slowest.put(ticks, end);
   }
-  /// Adds what a node of another thread has counted, but for the histogram.
+  /// Keeps a call that is about to be counted. Without memory, for which it asks may_grow(bytes),
+  /// the next tries are rare.
+  template <class MayGrow>
+  [[gnu::noinline]] void sample(const slow_calls::call& c, MayGrow may_grow) noexcept {
+    next_sample = has_samples(may_grow) ? samples->put(c, calls) : 2 * next_sample;
+  }
+  /// Those of a node of another thread, whose counts are added after that.
+  template <class MayGrow>
+  void add_samples(const tree_node& from, MayGrow may_grow) noexcept {
+    if (from.calls == 0 || calls + from.calls <= slow_calls::most || !has_samples(may_grow)) return;
+    next_sample = samples->put_all(from.all_samples(), calls + from.calls);
+  }
+  /// Its samples; those of few calls are the slowest ones.
+  sampled_calls all_samples() const noexcept {
+    if (samples != nullptr) return *samples;
+    sampled_calls out(hash);
+    if (calls <= slow_calls::most) out.put_few(slowest);
+    return out;
+  }
+
+  /// Adds what a node of another thread has counted, but for the histogram and the samples.
   void add_counts(const tree_node& from) noexcept {
     if (from.calls != 0 && (calls == 0 || from.first_end < first_end)) {
       first = from.first;
@@ -32108,6 +32368,15 @@ struct tree_node {
     device_calls += from.device_calls;
     if (from.shortest < shortest) shortest = from.shortest;
     slow = slowest.put_all(from.slowest);
+  }
+
+ private:
+  template <class MayGrow>
+  bool has_samples(MayGrow may_grow) noexcept {
+    if (samples != nullptr) return true;
+    if (may_grow(sizeof(sampled_calls)))
+      samples.reset(new (std::nothrow) sampled_calls(all_samples()));
+    return samples != nullptr;
   }
 };
 
@@ -32297,6 +32566,8 @@ class call_tree {
   /// counts the durations of whole calls, and nobody asks for those of parts.
   [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
+    if (n.calls >= n.next_sample) [[unlikely]]
+      n.sample({ticks, end}, [this](std::size_t bytes) { return afford(bytes); });
     n.count(ticks, self_ticks, end);
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
@@ -32318,6 +32589,7 @@ class call_tree {
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
+      to.add_samples(from, [this](std::size_t bytes) { return afford(bytes); });
       to.add_counts(from);
       imprecise_ +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
@@ -33499,6 +33771,11 @@ class missing_launches {
        : kind == record_kind::graph_launch  ? c.graphs[0]
                                             : c.kernels);
   }
+  /// Nobody tells of further launches of a call that is open in `node`.
+  void cut(std::uint32_t node) {
+    widen_to(node + std::size_t{1});
+    by_node_[node].is_cut = true;
+  }
   /// The first record of a launch has come. A graph's is one of many: whether all have come is
   /// known only after a flush. `before_flush`: the launch was made before the latest flush began.
   void found(std::uint32_t node, record_kind kind, bool before_flush) noexcept {
@@ -33530,7 +33807,8 @@ class missing_launches {
   std::uint64_t without_record(std::uint32_t node) const noexcept {
     if (node >= by_node_.size()) return 0;
     const counts& c = by_node_[node];
-    return std::uint64_t{c.kernels} + c.transfers[0] + c.transfers[1];
+    return std::uint64_t{c.kernels} + c.transfers[0] + c.transfers[1] +
+           (c.is_cut ? unknown_many : 0);
   }
   /// Launches of graphs of which not all records may have come.
   std::uint64_t of_graphs(std::uint32_t node) const noexcept {
@@ -33547,6 +33825,7 @@ class missing_launches {
       const counts& from = other.by_node_[i];
       counts& to = by_node_[node_here[i]];
       to.kernels += from.kernels;
+      to.is_cut = to.is_cut || from.is_cut;
       for (int k = 0; k < 2; ++k) {
         to.transfers[k] += from.transfers[k];
         to.graphs[k] += from.graphs[k];
@@ -33555,11 +33834,13 @@ class missing_launches {
   }
 
  private:
+  static constexpr std::uint64_t unknown_many = std::uint64_t{1} << 32U;
   struct counts {
     std::uint32_t kernels = 0;
     std::uint32_t transfers[2] =
         {};                        // copies and memsets: since the latest flush began, and before
     std::uint32_t graphs[2] = {};  // launches of graphs, the same
+    bool is_cut = false;           // and launches that nobody told of
   };
   std::vector<counts> by_node_;
 };
@@ -33583,6 +33864,52 @@ KPROF_DETAIL_END
 
 // Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any
 // thread can look up.
+
+// <kprof/record/graph_scopes.hpp>
+#ifndef KPROF_RECORD_GRAPH_SCOPES_HPP
+#define KPROF_RECORD_GRAPH_SCOPES_HPP
+
+// Which scopes work has been captured under, by graph: a scope that several threads capture in, as
+// its context is handed on, is called once a replay and not once for each of them.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class graph_scopes {
+ public:
+  /// Whether nothing had been captured into the graph under this path before. Of many graphs the
+  /// latest are known: a graph is captured for a while and then no more.
+  bool begin(std::uint64_t graph, std::uint32_t path) {
+    constexpr std::size_t most = 16'384;
+    const entry wanted{graph, path};
+    const std::lock_guard lock(mutex_);
+    // The graph that is being captured is one of the last.
+    if (std::find(entries_.rbegin(), entries_.rend(), wanted) != entries_.rend()) return false;
+    entries_.push_back(wanted);
+    if (entries_.size() > most) entries_.pop_front();
+    return true;
+  }
+
+ private:
+  struct entry {
+    std::uint64_t graph;
+    std::uint32_t path;
+    bool operator==(const entry&) const = default;
+  };
+  std::mutex mutex_;  // guards what is below
+  std::deque<entry> entries_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/graph_scopes.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -33608,6 +33935,8 @@ class path_table {
   };
 
   explicit path_table(tree_budget& budget) : budget_(&budget) {}
+
+  graph_scopes& captured() noexcept { return captured_; }
 
   /// The number of a path; that of its parent where memory is spent. No number is given out twice.
   std::uint32_t number_of(step s) {
@@ -33704,6 +34033,7 @@ class path_table {
   }
 
   tree_budget* budget_;
+  graph_scopes captured_;
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, entry> entries_;  // by number
   std::uint32_t last_number_ = 0;
@@ -33749,6 +34079,17 @@ class node_paths {
         paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged,
                            n.values, std::string(p.shown, p.shown_size)});
     return paths_of_nodes_[node] = path;
+  }
+  /// Work is captured into a graph in the scope of a node: whether it is the first under its path.
+  bool begin_in_graph(std::uint64_t graph, std::uint32_t node) {
+    return paths_->captured().begin(graph, path_of(node));
+  }
+  /// The same of an adopted context's node: of how many of the scopes from it up.
+  std::uint32_t begin_adopted_in_graph(std::uint64_t graph, std::uint32_t node) {
+    std::uint32_t scopes = 0;
+    for (; node != call_tree::root && begin_in_graph(graph, node); node = (*tree_)[node].parent)
+      ++scopes;
+    return scopes;
   }
   /// Keeps a path beyond this recording: whoever has the number may use it at any time.
   void keep(std::uint32_t path) { paths_->keep(path); }
@@ -34069,7 +34410,9 @@ struct shared_sums {
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
-  slow_calls slowest;            // by `wall`
+  slow_calls slowest;  // by `wall`
+  std::uint64_t next_sample = 0;
+  sampled_calls samples;         // of `wall`
   std::uint64_t first_wall = 0;  // of the call that ended first
   std::uint64_t first_end = ~std::uint64_t{0};
   std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
@@ -34077,6 +34420,7 @@ struct shared_sums {
 
   template <class MayGrow>
   void add(const joined_call& call, MayGrow may_grow) {
+    if (calls >= next_sample) next_sample = samples.put({call.wall, call.end}, calls);
     ++calls;
     wall += call.wall;
     elapsed += call.elapsed;
@@ -34090,6 +34434,7 @@ struct shared_sums {
   template <class MayGrow>
   void add(const shared_sums& other, MayGrow may_grow) {
     calls += other.calls;
+    next_sample = samples.put_all(other.samples, calls);
     wall += other.wall;
     elapsed += other.elapsed;
     busy += other.busy;
@@ -34888,12 +35233,30 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   }
 
   /// The same for a node that is being captured into a graph, and is work of the scopes around it.
+  /// Scopes whose context was adopted are other threads': a graph calls them once, whoever captures
+  /// in them.
   captured_scope capture_for(std::uint64_t graph) {
     captured_scope out{capture(), 0};
-    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
-         ++out.scopes_started_here)
-      stack[i].graph = graph + 1;
+    for (std::size_t i = stack.size(); i-- > 0; ++out.scopes_started_here) {
+      open_frame& f = stack[i];
+      if (f.adopted) {
+        out.scopes_started_here += paths.begin_adopted_in_graph(graph, f.node);
+        break;
+      }
+      if (f.graph == graph + 1) break;
+      static_cast<void>(paths.begin_in_graph(graph, f.node));
+      f.graph = graph + 1;
+    }
     return out;
+  }
+  /// Of calls that are open and have launched work, the rest of the work will not be recorded. Only
+  /// operators have formulas that count a call whole.
+  void cut_open_launches() {
+    for (const open_frame& f : stack) {
+      const work& values = tree[f.node].values;
+      if (f.launched && !f.adopted && (values.has_flops != 0 || values.has_bytes != 0))
+        missing.cut(f.node);
+    }
   }
 
   /// Scopes that finished within what the log still holds.
@@ -34987,6 +35350,12 @@ class graph_nodes {
     kept_destroyed_ = std::max<std::size_t>(nodes, 4096);
   }
 
+  /// Nobody tells of graphs any more, or until somebody does again: what is known now may have been
+  /// updated by then.
+  void stop_listening() {
+    const std::lock_guard lock(mutex_);
+    ++round_;
+  }
   /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a
   /// graph reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
@@ -35001,8 +35370,9 @@ class graph_nodes {
     node& n = node_of(id);
     n.where = where;
     n.copied = true;
+    n.round = round_;
   }
-  /// The node, of an executable graph, became a copy of `original` at `now`, in the clock of
+  /// The node, of an executable graph, became a copy of `original` at `now`, in the ticks of
   /// launches. Launches before that ran what it was until then, which is not known where nobody
   /// told how the node came to be.
   void updated(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
@@ -35016,6 +35386,7 @@ class graph_nodes {
     const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
     n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
+    n.round = round_;
   }
   /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
   void destroyed(std::uint64_t id) {
@@ -35034,11 +35405,14 @@ class graph_nodes {
   }
 
   /// The scope that the node belonged to when a launch was made; false when that is not known.
-  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
+  /// `is_older`: set where the node may have been updated since, while nobody told of it.
+  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where,
+            bool* is_older = nullptr) {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
     if (n == nullptr) return false;
     where = n->where;
+    if (is_older != nullptr) *is_older = n->copied && n->round != round_;
     if (!updates_.empty()) {
       if (const auto at = updates_.find(id); at != updates_.end())
         for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;)
@@ -35074,6 +35448,7 @@ class graph_nodes {
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
+    std::uint16_t round = 0;  // when it became a copy
     captured_scope where;
   };
   struct graph {
@@ -35108,7 +35483,7 @@ class graph_nodes {
     if (place != g.nodes.end() && place->number == number) return *place;
     ++nodes_;
     ++g.alive;
-    return *g.nodes.insert(place, {number, false, {}});
+    return *g.nodes.insert(place, {number, false, round_, {}});
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
@@ -35157,7 +35532,8 @@ class graph_nodes {
       std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
-  std::mutex mutex_;  // guards all of it
+  std::mutex mutex_;         // guards all of it
+  std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
   std::unordered_map<std::uint64_t, std::deque<version>> updates_;
@@ -35529,6 +35905,76 @@ class pending_activities {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/pending_activities.hpp>
+
+// <kprof/attribute/replays.hpp>
+#ifndef KPROF_ATTRIBUTE_REPLAYS_HPP
+#define KPROF_ATTRIBUTE_REPLAYS_HPP
+
+// What a replay of a graph counts: the graph, and each scope that was captured into it, once.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
+  return tree[node].site == site_table::graph_site;
+}
+/// A call that threads share is called by its part 0.
+inline bool is_further_part(call_tree& tree, const site_table& sites, std::uint32_t node) {
+  const tree_node& n = tree[node];
+  return n.is_part && part_number_of(*sites[n.site].op, tree.payload_of(n)).part != 0;
+}
+/// A graph's node has run: each scope that this node is the first work of was called once more.
+inline void count_replayed_scopes(call_tree& tree, const site_table& sites, std::uint32_t node,
+                                  std::uint32_t scopes_started_here) {
+  for (; scopes_started_here != 0 && node != call_tree::root && !is_graph(tree, node);
+       --scopes_started_here, node = tree[node].parent)
+    if (!is_further_part(tree, sites, node)) ++tree[node].device_calls;
+}
+/// The first record of a graph's launch has come: the outermost graph around `node` was called
+/// once more.
+inline void count_replayed_graph(call_tree& tree, std::uint32_t node) noexcept {
+  while (node != call_tree::root && !(is_graph(tree, node) && !is_graph(tree, tree[node].parent)))
+    node = tree[node].parent;
+  if (node != call_tree::root) ++tree[node].device_calls;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/replays.hpp>
+
+// <kprof/attribute/tick_line.hpp>
+#ifndef KPROF_ATTRIBUTE_TICK_LINE_HPP
+#define KPROF_ATTRIBUTE_TICK_LINE_HPP
+
+// How ticks, which order what threads did, become CLOCK_REALTIME, in which devices tell theirs.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The line through one reading of both clocks. CLOCK_REALTIME may be set or slewed, so that times
+/// by two lines may come in another order than their ticks.
+struct tick_line {
+  std::uint64_t ticks = 0;
+  std::uint64_t realtime_ns = 0;
+  double ns_per_tick = 1;
+
+  std::uint64_t realtime_of(std::uint64_t at) const noexcept {
+    if (ns_per_tick == 1) return realtime_ns - (ticks - at);  // exact, however long ago
+    const auto ago = static_cast<std::int64_t>(ticks - at);
+    const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
+    return realtime_ns - static_cast<std::uint64_t>(ago_ns);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/tick_line.hpp>
 
 // <kprof/record/recorder.hpp>
 #ifndef KPROF_RECORD_RECORDER_HPP
@@ -36556,10 +37002,9 @@ class KPROF_DETAIL_LOCAL attribution {
     reading_ns_ = 0;
   }
 
-  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into
-  /// CLOCK_REALTIME ns.
-  template <class ToRealtime>
-  void take_launches(ToRealtime to_realtime) {
+  /// Takes all launches that threads have noted so far. `line`: the latest.
+  void take_launches(const tick_line& line) {
+    line_ = line;
     threads_.each_thread([&](thread_log& log) {
       known_launch l;
       bool is_noted = false;
@@ -36570,8 +37015,8 @@ class KPROF_DETAIL_LOCAL attribution {
           if (is_noted) history_.also_known_as(n.correlation);
         } else {
           l.alias_by = 0;
-          l.path = n.path, l.thread = n.thread, l.kind = n.kind, l.when = to_realtime(n.ticks);
-          is_noted = note(n, l, to_realtime);
+          l.path = n.path, l.thread = n.thread, l.kind = n.kind, l.ticks = n.ticks;
+          is_noted = note(n, l);
         }
         if (n.kind != record_kind::host_call) launches_.add(l);
       }
@@ -36598,7 +37043,7 @@ class KPROF_DETAIL_LOCAL attribution {
     pending_.count_records(count);
   }
 
-  /// The records of all launches before `now`, in CLOCK_REALTIME ns, are about to be fetched.
+  /// The records of all launches before `now`, in ticks, are about to be fetched.
   /// Called after take_launches().
   void begin_flush(std::uint64_t now) {
     flush_began_ = now;
@@ -36626,6 +37071,13 @@ class KPROF_DETAIL_LOCAL attribution {
   /// No more launches will come: counts all pending activities as of unknown launch.
   void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
+  /// Nobody tells of launches and graphs from here on, until a collector starts again.
+  void stop_listening() {
+    graphs_.stop_listening();
+    threads_.each_thread(
+        [](thread_log& log) { static_cast<void>(attempt([&] { log.cut_open_launches(); })); });
+  }
+
   void describe(const device_description& d) { devices_.describe(d); }
   std::vector<device_info> devices() { return devices_.profile(); }
   void count_loss(loss what, std::uint64_t n) noexcept { detail::count(what, n, complete_); }
@@ -36652,7 +37104,7 @@ class KPROF_DETAIL_LOCAL attribution {
           rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
       if (history_.items.is_wanted())
         out.timeline.items.push_back(
-            to_item(packed_item{p.what, nullptr, 0, row, epoch_}, row - 1));
+            to_item(packed_item{p.what, nullptr, 0, 0, row, epoch_}, row - 1));
     }
     rows.each(unknown);
     out.devices = (pending_.empty() ? devices_ : with_pending).profile();
@@ -36668,16 +37120,16 @@ class KPROF_DETAIL_LOCAL attribution {
 
  private:
   /// A launch or another call: how long it took, and whether it is kept with the calls.
-  template <class ToRealtime>
-  bool note(const launch_note& n, known_launch& l, ToRealtime to_realtime) {
+  bool note(const launch_note& n, known_launch& l) {
     if (n.path != launch_note::ignored && n.kind != record_kind::host_call) ++complete_.launches;
     l.packed_took = known_launch::unknown_took;
     if (n.function == 0 || n.path == launch_note::ignored) return false;
-    const std::uint64_t end = to_realtime(n.ticks + n.took);
-    l.packed_took = pack_coarsely(end > l.when ? end - l.when : 0);
+    const std::uint64_t begin = line_.realtime_of(n.ticks),
+                        end = line_.realtime_of(n.ticks + n.took);
+    l.packed_took = pack_coarsely(end > begin ? end - begin : 0);
     if (n.kind != record_kind::host_call && (n.function & observed_call::blocks) == 0) return false;
     history_.add(
-        {since_epoch(l.when), since_epoch(end), n.thread, n.path, {n.correlation, 0}, n.function});
+        {since_epoch(begin), since_epoch(end), n.thread, n.path, {n.correlation, 0}, n.function});
     return true;
   }
 
@@ -36724,51 +37176,34 @@ class KPROF_DETAIL_LOCAL attribution {
     busy_time& busy = devices_.room_for(a);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
-    bool is_foreign = false;
+    bool is_foreign = false, is_older = false;
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
       node = at.node_of(launch.path);
-    } else if (graphs_.find(a.graph_node, launch.when, captured)) {
+    } else if (graphs_.find(a.graph_node, launch.ticks, captured, &is_older)) {
       node = log->paths.replayed_node(launch.path, captured.path);
     } else {
       node = log->paths.foreign_graph_node(launch.path), is_foreign = true;
     }
-    const std::uint32_t row =
-        log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
+    const std::uint64_t when = line_.realtime_of(launch.ticks);
+    const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
     count(a, busy);
     if (is_foreign) ++complete_.foreign_graphs;
-    history_.add(a, &first, log->number, row, epoch_);
+    if (is_older) ++complete_.older_graphs;
+    history_.add(a, &first, when, log->number, row, epoch_);
     if (a.graph_node != 0) {
-      count_replayed_scopes(log->tree, node, captured.scopes_started_here);
+      count_replayed_scopes(log->tree, threads_.sites(), node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
     }
     if (!first.seen) {
       first.seen = true;
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
       // What a graph does is found only by a flush.
-      if (a.graph_node == 0) log->missing.found(node, first.kind, first.when < flush_began_);
+      if (a.graph_node == 0) log->missing.found(node, first.kind, first.ticks < flush_began_);
     }
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
     if (name == device_key::merged_name) ++complete_.merged;
-  }
-
-  static bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
-    return tree[node].site == site_table::graph_site;
-  }
-  /// A graph's node has run: each scope that this node is the first work of was called once more.
-  static void count_replayed_scopes(call_tree& tree, std::uint32_t node,
-                                    std::uint32_t scopes_started_here) {
-    for (; scopes_started_here != 0 && node != call_tree::root && !is_graph(tree, node);
-         --scopes_started_here, node = tree[node].parent)
-      ++tree[node].device_calls;
-  }
-  /// The first record of a graph's launch has come: the outermost graph around `node` was called
-  /// once more.
-  static void count_replayed_graph(call_tree& tree, std::uint32_t node) {
-    while (node != call_tree::root && !(is_graph(tree, node) && !is_graph(tree, tree[node].parent)))
-      node = tree[node].parent;
-    if (node != call_tree::root) ++tree[node].device_calls;
   }
 
   bool started_before_recording(const activity& a) const noexcept {
@@ -36801,7 +37236,7 @@ class KPROF_DETAIL_LOCAL attribution {
         unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
     count(a, busy);
     ++complete_.unknown;
-    history_.add(a, nullptr, 0, row, epoch_);
+    history_.add(a, nullptr, 0, 0, row, epoch_);
   }
   std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
     return static_cast<std::int64_t>(realtime_ns - epoch_);
@@ -36826,7 +37261,8 @@ class KPROF_DETAIL_LOCAL attribution {
   device_completeness complete_;
   std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
   std::uint64_t epoch_ = 0;            // the same, see set_epoch()
-  std::uint64_t flush_began_ = 0;      // the latest, the same
+  std::uint64_t flush_began_ = 0;      // the latest, in ticks
+  tick_line line_;                     // see take_launches()
   std::uint64_t reading_ns_ = 0;
 };
 
@@ -37247,8 +37683,12 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Their times, since the session's start.
-inline std::vector<slow_call> to_slow_calls(const slow_calls& from, const timebase& time) {
-  std::vector<slow_call> out;
+template <class Calls>
+std::vector<single_call> to_single_calls(const Calls& from, const timebase& time) {
+  std::vector<single_call> out;
+  std::size_t count = 0;
+  from.each([&](const slow_calls::call&) { ++count; });
+  out.reserve(count);
   from.each([&](const slow_calls::call& c) {
     out.push_back({static_cast<double>(c.ticks) * time.ns_per_tick(),
                    std::max(0.0, time.since_start_ns(c.end - c.ticks))});
@@ -37369,7 +37809,8 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     n.shared.longest_ns = ns(sums.longest);
     n.shared.min_ns = ns(sums.min_wall);
     n.shared.max_ns = ns(sums.slowest.longest());
-    n.slowest = to_slow_calls(sums.slowest, time_);
+    n.slowest = to_single_calls(sums.slowest, time_);
+    n.sampled = to_single_calls(sums.samples, time_);
     n.shared.first_ns = ns(sums.first_wall);
     n.shared.first_end_ns = std::max(0.0, time_.since_start_ns(sums.first_end));
     n.shared.durations = sums.durations;
@@ -37898,7 +38339,10 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
   out.max_ns = static_cast<double>(n.slowest.longest()) * ns_per_tick;
-  if (!n.is_part) out.slowest = to_slow_calls(n.slowest, time);
+  if (!n.is_part) {
+    out.slowest = to_single_calls(n.slowest, time);
+    out.sampled = to_single_calls(n.all_samples(), time);
+  }
   if (n.calls != 0) {
     out.first_ns = static_cast<double>(n.first) * ns_per_tick;
     out.first_end_ns = std::max(0.0, time.since_start_ns(n.first_end));
@@ -38045,6 +38489,12 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   if (steps_lost != 0)
     out.notes.push_back("there was no memory to note the ends of " + std::to_string(steps_lost) +
                         " steps, each of which is part of the one after it");
+  if (const std::uint64_t older = out.device.complete.older_graphs; older != 0)
+    out.notes.push_back(
+        "work of graphs that were instantiated before an earlier recording stopped (" +
+        std::to_string(older) +
+        ") stands under the scopes known then: what updated the graphs before this recording was "
+        "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
   const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
@@ -38516,6 +38966,17 @@ class capturing_streams {
     const auto found = std::find(all_.begin(), all_.end(), c);
     if (found != all_.end()) all_.erase(found);
     else if (without_entry_ != 0) --without_entry_;
+  }
+  /// Work was captured by this thread. A capture that began before CUPTI told of captures is not
+  /// known: it counts as one, until some capture that is not known ends.
+  void captured() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (all_.empty() && without_entry_ == 0) without_entry_ = 1;
+  }
+  void forget() noexcept {
+    const std::lock_guard lock(mutex_);
+    all_.clear();
+    without_entry_ = 0;
   }
   /// The stream is destroyed, and its captures with it.
   void destroyed(void* stream) noexcept {
@@ -39125,13 +39586,13 @@ class client {
 
   /// `version`: of CUPTI. Goes on with an earlier subscription that could not be ended.
   result subscribe(const callbacks& to, std::uint32_t version) noexcept {
-    if (who_ == nullptr) {
-      const result r =
-          subscribe_beside_others(to, version) ? success : f_.subscribe(&who_, to.event, to.user);
-      if (r != success) return r;
-    }
-    return beside_others_ ? f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2)
-                          : f_.register_buffers(to.requested, to.completed);
+    if (who_ == nullptr && !subscribe_beside_others(to, version))
+      if (const result r = f_.subscribe(&who_, to.event, to.user); r != success) return r;
+    if (!beside_others_) return f_.register_buffers(to.requested, to.completed);
+    const result r = f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2);
+    if (r == success || unsubscribe() != success) return r;
+    if (const result alone = f_.subscribe(&who_, to.event, to.user); alone != success) return alone;
+    return f_.register_buffers(to.requested, to.completed);
   }
   result unsubscribe() noexcept {
     const result r = f_.unsubscribe(who_);
@@ -39420,10 +39881,21 @@ KPROF_DETAIL_END
 #include <pthread.h>
 #include <signal.h>
 
+#include <atomic>
 #include <cstddef>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// How many threads of kprof's own this process has; those of other sessions in it do not count.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<int> own_thread_count{0};
+/// In a function that such a thread runs and that returns.
+struct own_thread_ends {
+  own_thread_ends() noexcept = default;
+  ~own_thread_ends() { --own_thread_count; }
+  own_thread_ends(const own_thread_ends&) = delete;
+  own_thread_ends& operator=(const own_thread_ends&) = delete;
+};
 
 /// Has a thread call run(of), detached and with every signal blocked. False where the system gives
 /// no thread.
@@ -39437,7 +39909,9 @@ inline bool start_own_thread(void* (*run)(void* of), void* of) noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread{};
+  ++own_thread_count;
   const bool is_started = pthread_create(&thread, &attributes, run, of) == 0;
+  if (!is_started) --own_thread_count;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return is_started;
@@ -39674,11 +40148,18 @@ class device_wait {
     if (!added) lacks_contexts_ = lacked_contexts_ = true;
     return added;
   }
+  /// The context is about to be destroyed: a wait that is under way finishes first, but for a
+  /// second at most, since its device may be waiting for this thread.
   void remove(void* context) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::erase(contexts_, context);
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::erase(contexts_, context) == 0) return;
+    }
+    if (!calls_are_own) static_cast<void>(lock_within(1000, waiting_));
   }
-  void forget_contexts() noexcept {
+  /// Contexts, and captures under way.
+  void forget_all() noexcept {
+    capturing_.forget();
     const std::lock_guard lock(mutex_);
     contexts_.clear();
     lacks_contexts_ = false;
@@ -39722,6 +40203,7 @@ class device_wait {
     auto* const j = new (std::nothrow) job{this};
     if (j == nullptr) return false;
     const auto run = [](void* of) -> void* {
+      const own_thread_ends mark;
       auto* const its = static_cast<job*>(of);
       its->all = its->wait->for_all_devices();
       its->done = true;
@@ -39997,7 +40479,10 @@ class callback_handler {
   void node_made(std::uint64_t node, bool does_work) noexcept {
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
-    if (s.launching != 0) s.captured = true;
+    if (s.launching != 0) {
+      s.captured = true;
+      wait_.capturing().captured();
+    }
     if (s.copying == 0) listener_.graph_node_made(node, does_work);
   }
   bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
@@ -40195,11 +40680,12 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (!ends || !cupti::may_hang_when_disabling(version_))
           static_cast<void>(client_.disable(kind));
       if (api_records_) disable_api_records();
-      static_cast<void>(f_.flush_all(cupti::flush_forced));
+      // A flush is for all clients of CUPTI: another one's unfinished records must stay its own.
+      static_cast<void>(f_.flush_all(client_.is_beside_others() ? 0 : cupti::flush_forced));
       reader_.read_all();  // as a subscriber
       static_cast<void>(count_losses());
       end_subscription();
-      wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
+      wait_.forget_all();  // CUPTI no longer tells of their ends
     }
     reader_.read_all();
   }
@@ -41756,9 +42242,10 @@ class KPROF_DETAIL_LOCAL device_transcript {
     const std::lock_guard lock(mutex_);
     put("cloned %" PRIu64 " %" PRIu64 "\n", node, original);
   }
-  [[gnu::cold]] void updated(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
+  [[gnu::cold]] void updated(std::uint64_t node, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
+    put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original,
+        nanoseconds_of(CLOCK_REALTIME));
   }
   [[gnu::cold]] void lost(loss what, std::uint64_t how_many) {
     const std::lock_guard lock(mutex_);
@@ -42067,18 +42554,15 @@ class session_clock {
   }
 
   const timebase& time() const noexcept { return time_; }
-  /// CLOCK_REALTIME ns, by its latest reading, since it may have been set meanwhile.
-  /// `ns_per_tick`: time().ns_per_tick(), which callers with many ticks ask for once.
-  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
-    const auto ago = static_cast<std::int64_t>(time_.last().ticks - ticks);
-    const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
-    return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
+  /// By the latest reading of CLOCK_REALTIME, since it may have been set meanwhile.
+  tick_line line() const noexcept {
+    return {time_.last().ticks, time_.last().realtime_ns, time_.ns_per_tick()};
   }
 
   /// The same with a reading of now.
   std::uint64_t calibrated_realtime_of(std::uint64_t ticks) {
     calibrate_again();
-    return realtime_of(ticks, time_.ns_per_tick());
+    return line().realtime_of(ticks);
   }
 
   /// Since the recording began, by the counter.
@@ -42086,20 +42570,12 @@ class session_clock {
     const double ns = time_.since_start_ns(now());
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
   }
-  /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
-  void describe_disagreement(std::vector<std::string>& notes) const {
-    if (time_.times_apart() == 0) return;
-    notes.push_back("CLOCK_MONOTONIC and the counter went apart " +
-                    std::to_string(time_.times_apart()) + " times, by " +
-                    std::to_string(static_cast<std::uint64_t>(time_.apart_ns() / 1e6)) +
-                    " ms in all: the machine was suspended, or the process or its virtual machine "
-                    "moved. Times are by the counter, " +
-                    name());
-  }
-
-  void describe(clock_info& out) const {
-    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
-           static_cast<double>(cpu_interval_ns())};
+  /// `now`: in ticks, when the profile was taken.
+  void describe(profile& out, std::uint64_t now) const {
+    out.wall_ns = time_.since_start_ns(now);
+    out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
+                 static_cast<double>(cpu_interval_ns())};
+    describe_disagreement(out.notes);
   }
   /// What one scope costs, in ns, and what `scopes` and the readings of CPU time have taken.
   void describe_cost(own_cost& out, std::uint64_t scopes) const {
@@ -42113,6 +42589,16 @@ class session_clock {
   }
 
  private:
+  /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
+  void describe_disagreement(std::vector<std::string>& notes) const {
+    if (time_.times_apart() == 0) return;
+    notes.push_back("CLOCK_MONOTONIC and the counter went apart " +
+                    std::to_string(time_.times_apart()) + " times, by " +
+                    std::to_string(static_cast<std::uint64_t>(time_.apart_ns() / 1e6)) +
+                    " ms in all: the machine was suspended, or the process or its virtual machine "
+                    "moved. Times are by the counter, " +
+                    name());
+  }
   /// Once a process, for 50 microseconds: so that a clock that jumps in the first recording is not
   /// taken for a slow counter.
   void learn_slope(const calibration_point& from) noexcept {
@@ -42336,7 +42822,7 @@ class KPROF_DETAIL_LOCAL device_session {
   bool fetch_all(bool (*by)()) {
     {
       const attribution_lock own = lock_attribution();
-      attribution_.begin_flush(clock_.realtime_of(clock_.now(), clock_.time().ns_per_tick()));
+      attribution_.begin_flush(clock_.now());
     }
     if (!by()) return false;
     const attribution_lock own = lock_attribution();
@@ -42352,6 +42838,7 @@ class KPROF_DETAIL_LOCAL device_session {
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.count_pending_as_unknown();
+    attribution_.stop_listening();
     return all;
   }
 
@@ -42364,9 +42851,9 @@ class KPROF_DETAIL_LOCAL device_session {
   /// The caller holds attribution's lock.
   void take_launches() {
     clock_.calibrate_again();
-    const double rate = clock_.time().ns_per_tick();
-    attribution_.set_epoch(clock_.realtime_of(session_start_, rate));
-    attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
+    const tick_line line = clock_.line();
+    attribution_.set_epoch(line.realtime_of(session_start_));
+    attribution_.take_launches(line);
   }
 
   /// Without memory they stay in the threads' logs.
@@ -42411,8 +42898,8 @@ class KPROF_DETAIL_LOCAL device_session {
     static_cast<void>(attempt([&] { own_device->attribution_.graphs().copied(node, original); }));
   }
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
-    const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
-    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original, when);
+    const std::uint64_t when = now();
+    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original);
     graph_nodes& nodes = own_device->attribution_.graphs();
     static_cast<void>(attempt([&] { nodes.updated(node, original, when); }));
   }
@@ -42665,6 +43152,7 @@ class round_threads {
   };
 
   [[gnu::cold]] static void* run_member(void* of) {
+    const own_thread_ends mark;
     const member self = *static_cast<member*>(of);
     if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
       cpu_set_t set;
@@ -42778,6 +43266,44 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/ending_signals.hpp>
 
+// <kprof/session/last_thread.hpp>
+#ifndef KPROF_SESSION_LAST_THREAD_HPP
+#define KPROF_SESSION_LAST_THREAD_HPP
+
+// Whether the program's threads have all ended. main() may end by pthread_exit(), and then the
+// process ends with its last thread: kprof's own must not keep it.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// True where the first thread has ended and no other is left but kprof's. By /proc/self/stat: the
+/// state of the first thread, and how many there are with it. False where that cannot be read.
+inline bool only_own_threads_are_left() noexcept {
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[1024];
+  const ssize_t size = read(file, text, sizeof text - 1);
+  close(file);
+  if (size <= 0) return false;
+  text[size] = '\0';
+  const char* at = std::strrchr(text, ')');  // behind the program's name
+  if (at == nullptr || at[1] != ' ' || at[2] != 'Z') return false;
+  constexpr int fields_to_threads = 18;  // from the name on
+  for (int i = 0; i < fields_to_threads && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
+  return at != nullptr && std::atoi(at + 1) == 1 + own_thread_count.load();
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/last_thread.hpp>
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -42790,6 +43316,8 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -42947,32 +43475,52 @@ class KPROF_DETAIL_LOCAL end_watch {
   /// By the system call: libkprof.so has a kill() of its own.
   static void send_again(int signal) noexcept { syscall(SYS_kill, getpid(), signal); }
 
-  static void* run(void*) noexcept {
+  [[noreturn]] static void* run(void*) noexcept {
     pthread_setname_np(pthread_self(), "kprof");
-    const mark_inside_kprof mark;
+    std::optional<mark_inside_kprof> mark{std::in_place};
     for (;;) {
-      while (sem_wait(&wake) != 0) {}
+      while (!is_woken_within_a_second())
+        if (only_own_threads_are_left()) {
+          mark.reset();
+          end_as_last_thread();
+        }
       const int signal = asked.signal;
       const bool caller_ends = asked.caller_ends;
-      if (!caller_ends) limit_time(signal);
+      int limit = 0;
+      const bool is_limited = !caller_ends && limit_time(signal, limit);
       write_outputs(signal, caller_ends ? nullptr : &end_by);
+      if (is_limited) syscall(SYS_timer_delete, limit);  // the system has spared the process
       asked.asked_ns = 0;
       asked.is_asked = false;
       if (caller_ends) sem_post(&written);
     }
   }
 
+  static bool is_woken_within_a_second() noexcept {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    ++until.tv_sec;
+    return sem_timedwait(&wake, &until) == 0;
+  }
+  /// What the C library does when a program's last thread ends.
+  [[noreturn]] static void end_as_last_thread() noexcept {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    std::exit(0);
+  }
+
   /// Sends the signal once more when time is up; the second one ends the program. By the system
   /// call: the C library's own function is in a library of its own in older ones.
-  static void limit_time(int signal) noexcept {
+  static bool limit_time(int signal, int& timer) noexcept {
     sigevent event{};
     event.sigev_notify = SIGEV_SIGNAL;
     event.sigev_signo = signal;
-    int timer = 0;
-    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return;
+    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return false;
     itimerspec limit{};
     limit.it_value.tv_sec = longest_seconds;
     syscall(SYS_timer_settime, timer, 0, &limit, nullptr);
+    return true;
   }
 
   static inline constinit std::atomic<pid_t> process{0};  // that is watched
@@ -46463,8 +47011,8 @@ class KPROF_DETAIL_LOCAL session_state {
   void stop() {
     static_cast<void>(attempt([this] { device_.stop(); }));
     const session_lock lock(mutex_);
-    steps.count(false);
     const bool was_running = phases_.is_running();
+    steps.count(false);
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
@@ -46501,10 +47049,8 @@ class KPROF_DETAIL_LOCAL session_state {
       }
       device_.describe(out.device, out.notes);
       out.stepping.region = settings_.step;
-      out.wall_ns = clock_.time().since_start_ns(now);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
-      clock_.describe(out.clock);
-      clock_.describe_disagreement(out.notes);
+      clock_.describe(out, now);
       describe_cost(out.cost, out.complete.recorded + out.complete.open);
     }
     out.recording = phases_.is(session_phase::recording);
@@ -46610,9 +47156,11 @@ class KPROF_DETAIL_LOCAL session_state {
       std::swap(settings_, before);
       return {out_of_memory};
     }
-    if (!settings_.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
-    if (!settings_.outputs.empty() && settings_.signals && !end_watch::start(&write_outputs))
-      notes_.add("the system gave no thread for it: a signal that ends the program loses outputs");
+    if (!settings_.outputs.empty() || !environment_.value().outputs.empty()) {
+      exit_report_.request(&write_outputs_at_exit);
+      if (settings_.signals && !end_watch::start(&write_outputs))
+        notes_.add("the system gave no thread: a signal that ends the program loses outputs");
+    }
     emitting_.restart(settings_.nvtx);
     phases_.record();
     steps.count(settings_.step.empty());

@@ -19,6 +19,7 @@ struct tick_line {
   double ns_per_tick = 1;
 
   std::uint64_t realtime_of(std::uint64_t at) const noexcept {
+    if (ns_per_tick == 1) return realtime_ns - (ticks - at);  // exact, however long ago
     const auto ago = static_cast<std::int64_t>(ticks - at);
     const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
     return realtime_ns - static_cast<std::uint64_t>(ago_ns);

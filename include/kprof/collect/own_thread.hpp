@@ -17,11 +17,11 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// How many threads of kprof's own this process has; those of other sessions in it do not count.
-KPROF_DETAIL_LOCAL inline constinit std::atomic<int> own_threads{0};
+KPROF_DETAIL_LOCAL inline constinit std::atomic<int> own_thread_count{0};
 /// In a function that such a thread runs and that returns.
 struct own_thread_ends {
   own_thread_ends() noexcept = default;
-  ~own_thread_ends() { --own_threads; }
+  ~own_thread_ends() { --own_thread_count; }
   own_thread_ends(const own_thread_ends&) = delete;
   own_thread_ends& operator=(const own_thread_ends&) = delete;
 };
@@ -38,9 +38,9 @@ inline bool start_own_thread(void* (*run)(void* of), void* of) noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread{};
-  ++own_threads;
+  ++own_thread_count;
   const bool is_started = pthread_create(&thread, &attributes, run, of) == 0;
-  if (!is_started) --own_threads;
+  if (!is_started) --own_thread_count;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return is_started;

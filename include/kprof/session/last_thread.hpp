@@ -31,7 +31,7 @@ inline bool only_own_threads_are_left() noexcept {
   if (at == nullptr || at[1] != ' ' || at[2] != 'Z') return false;
   constexpr int fields_to_threads = 18;  // from the name on
   for (int i = 0; i < fields_to_threads && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
-  return at != nullptr && std::atoi(at + 1) == 1 + own_threads.load();
+  return at != nullptr && std::atoi(at + 1) == 1 + own_thread_count.load();
 }
 
 }  // namespace detail
