@@ -57,23 +57,38 @@ class loaded_module {
     return {from, to < from ? ~std::uintptr_t{0} : to};
   }
   /// What of the range the loader maps from its beginning on, with these rights at least; empty
-  /// where it begins elsewhere.
+  /// where it begins elsewhere. Of parts that overlap, the loader maps the later one over the
+  /// earlier: then all must have the rights.
   address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
+    address_range out{};
     for (unsigned i = 0; i < object_.header_count; ++i) {
       const auto& segment = object_.headers[i];
-      if (segment.type != program_header::loaded || (segment.rights & rights) != rights) continue;
-      const address_range mapped = range_of(segment);
-      if (mapped.from <= wanted.from && wanted.from < mapped.to)
-        return {wanted.from, wanted.to < mapped.to ? wanted.to : mapped.to};
+      if (segment.type != program_header::loaded) continue;
+      const address_range mapped = whole_pages(range_of(segment));
+      if (wanted.to <= mapped.from || mapped.to <= wanted.from) continue;
+      if ((segment.rights & rights) != rights) return {};
+      if (out.to != 0 || mapped.from > wanted.from) continue;
+      const std::uintptr_t end = range_of(segment).to;
+      if (wanted.from < end) out = {wanted.from, wanted.to < end ? wanted.to : end};
     }
-    return {};
+    return out;
+  }
+  static constexpr std::uintptr_t page = 4096;  // the least
+  static constexpr std::uintptr_t page_of(std::uintptr_t address) noexcept {
+    return address & ~(page - 1);
+  }
+  /// The loader maps whole pages.
+  static constexpr address_range whole_pages(address_range r) noexcept {
+    const std::uintptr_t up = r.to + page - 1;
+    return {page_of(r.from), up < r.to ? ~std::uintptr_t{0} : page_of(up)};
   }
   /// Whether the loader has made any of it read-only after it relocated the module.
   bool is_sealed(address_range wanted) const noexcept {
     for (unsigned i = 0; i < object_.header_count; ++i) {
       const auto& segment = object_.headers[i];
       if (segment.type != program_header::sealed) continue;
-      const address_range sealed = range_of(segment);
+      const address_range named = range_of(segment);
+      const address_range sealed{page_of(named.from), page_of(named.to)};  // as glibc rounds
       if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
     }
     return false;
@@ -123,10 +138,36 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
 // nothing, and asks for no memory: a thread that holds the allocator's lock may be waiting for the
 // loader's.
 
+/// The modules that were last told who listens. In the child of a fork they stand for all: another
+/// thread of the parent may have been in dlopen(), whose lock is held for ever then.
+struct told_modules {
+  static constexpr unsigned most = 256;
+
+  module_record* all[most] = {};
+  unsigned count = 0;
+  bool is_in_child = false;
+
+  void tell(unsigned number, module_record* m) noexcept {
+    if (number < most) store(all[number], m);
+  }
+  /// The module is about to be unloaded.
+  void forget(const module_record& leaving) noexcept {
+    for (unsigned i = 0; i < load(count) && i < most; ++i)
+      if (load(all[i]) == &leaving) store(all[i], static_cast<module_record*>(nullptr));
+  }
+};
+KPROF_DETAIL_LOCAL inline constinit told_modules modules_told{};
+inline bool may_ask_loader() noexcept { return !load(modules_told.is_in_child); }
+
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
 /// loader's lock is held.
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
+  if (!may_ask_loader()) {
+    for (unsigned i = 0; i < load(modules_told.count) && i < told_modules::most; ++i)
+      if (module_record* const m = load(modules_told.all[i])) visit(*m);
+    return;
+  }
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     module_record* const m = loaded_module(read_loaded_object(info)).record();
     if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
@@ -140,6 +181,7 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
   static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
+  if (!may_ask_loader()) return;
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     const module_record* const m = loaded_module(read_loaded_object(info)).record();
     const bool is_leaving = m != nullptr && m->version == 0;

@@ -90,10 +90,13 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
     api = wanted();
     if (api != nullptr) store(hub.latest, api);
     store(hub.active, api);
+    unsigned count = 0;
     for_each_module([&](module_record& m) {
       store(m.hub, &hub);
       set_listener(m, hub);
+      if (may_ask_loader()) modules_told.tell(count++, &m);
     });
+    if (may_ask_loader()) store(modules_told.count, count);
   } while (wanted() != api);
 }
 

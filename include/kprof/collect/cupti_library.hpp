@@ -6,6 +6,7 @@
 // where it is missing the report gives the reason in one line.
 
 #include <kprof/attach/environment_variable.hpp>
+#include <kprof/attach/find_modules.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/status.hpp>
@@ -27,6 +28,7 @@ namespace detail::cupti {
 /// its lock meanwhile and is C code: nothing here asks for memory or throws.
 inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
   path[0] = '\0';
+  if (!may_ask_loader()) return false;
   const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) noexcept -> int {
     const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     if (!name.substr(name.rfind('/') + 1).starts_with("libcupti.so") || name.size() >= PATH_MAX)

@@ -6,6 +6,7 @@
 // should not pay for.
 
 #include <kprof/attach/environment_variable.hpp>
+#include <kprof/attach/find_modules.hpp>
 #include <kprof/build_options.hpp>
 
 #include <link.h>
@@ -29,6 +30,7 @@ inline bool uses_cuda() {
   if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr ||
       &kprof_detail_driver != nullptr)
     return true;
+  if (!may_ask_loader()) return false;  // CUDA is of no use in the child of a fork
   const auto is_of_cuda = [](dl_phdr_info* info, std::size_t, void*) -> int {
     std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0

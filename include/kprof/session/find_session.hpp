@@ -130,6 +130,7 @@ KPROF_DETAIL_LOCAL inline void after_fork() {
   session.writing.after_fork();
 }
 KPROF_DETAIL_LOCAL inline void in_child() {
+  store(modules_told.is_in_child, true);
   end_watch::in_child();
   if (can_be_forked()) {
     session_state& session = *session_state::own_session;

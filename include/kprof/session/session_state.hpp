@@ -175,7 +175,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// A module is about to be unloaded.
   static void detach(const module_record& leaving) noexcept {
-    guards_have_left = true;
+    guards_have_left = true, modules_told.forget(leaving);
     if (!inside_kprof) own_session->recorder_.detach(leaving);  // exit() after a jump out of it
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
