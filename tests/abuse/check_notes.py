@@ -286,6 +286,28 @@ def record_of_another_layout(e):
     struct.pack_into("<I", e.bytes, e.in_file(e.record()), 1)
 
 
+@damage()
+def sealing_begins_within_the_page_of_the_record(elf):
+    record = elf.room(b"sealed room")
+    sealed = elf.segments(0x6474E552)[0]
+    begin, end = record + 48, elf.end(sealed)
+    skipped = begin - elf.at(sealed, "vaddr")
+    offset, size = elf.at(sealed, "offset") + skipped, end - begin
+    elf.put(sealed, vaddr=begin, offset=offset, memsz=size, filesz=size)
+    elf.point_to(record)
+
+
+@damage()
+def note_is_mapped_over_without_rights(elf):
+    address = (elf.end(elf.segments(PT_LOAD)[-1]) + 0x1FFFF) & ~0xFFF
+    size = 0x2000
+    elf.put(elf.segments(0x6474E550)[0], type=PT_LOAD, flags=0, offset=0, vaddr=address,
+            paddr=address, filesz=size, memsz=size, align=4096)
+    longer = elf.segments(PT_LOAD)[-3]
+    elf.put(longer, memsz=address + size - elf.at(longer, "vaddr"))
+    elf.put(elf.note, vaddr=address, memsz=4096)
+
+
 def run(name, path, preload):
     env = {k: v for k, v in os.environ.items() if k not in ("KPROF", "COLUMNS")}
     if preload:

@@ -254,6 +254,11 @@ int main(int argc, char** argv) {
       {"locked", &locked},
       {"cancelled", &cancelled},
       {"reuse_1", [] { reuse("1"); }},
+      {"removes_its_output",  // whose number the new file may get
+       [] {
+         unlink("out.log");
+         reuse("1");
+       }},
       {"reuse_2", [] { reuse("2"); }},
       {"reuse_12", [] { reuse("12"); }},
       {"reuse_1_and_report",

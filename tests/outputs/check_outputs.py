@@ -59,6 +59,16 @@ def main():
             check(f"says: {line}", line in r.stderr, r.stderr)
         check("mistakes harm nothing", r.returncode == 5 and "Work" in text("b.txt"), r)
 
+        (folder / "link.txt").symlink_to("d.txt")
+        for other in ("./d.txt", "link.txt", f"{folder}/d.txt"):
+            r = run(folder, f"report(path=d.txt),calls(path={other})")
+            check(
+                f"{other} is d.txt",
+                f'another output writes to "{other}" already' in r.stderr,
+                r.stderr,
+            )
+            check("and keeps the first", "Operators, sorted" in text("d.txt"), text("d.txt"))
+
         r = run(folder, "trace(path=%p.json)")
         traces = list(folder.glob("*.json"))
         check("a trace is written when the program ends", len(traces) == 1, traces)

@@ -89,6 +89,20 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   s.outputs.clear();
 }
 
+/// The file that a path leads to, however it is spelled: its folder and its name in it. Empty for
+/// what is no file.
+[[gnu::cold]] inline std::string place_key(const std::string& path) {
+  if (path.empty()) return {};
+  const file_place place = find_place(expand_path(path));
+  if (place.descriptor >= 0 || (place.exists && !S_ISREG(place.there.st_mode))) return {};
+  const std::size_t name = place.path.rfind('/') + 1;
+  struct stat folder {};
+  const std::string folder_path = name == 0 ? "." : place.path.substr(0, name);
+  if (stat(folder_path.c_str(), &folder) != 0) return place.path;
+  return std::to_string(folder.st_dev) + ' ' + std::to_string(folder.st_ino) + ' ' +
+         place.path.substr(name);
+}
+
 /// Writes one output after the other. A mistake concerns its output alone and is a line on standard
 /// error: nobody is left to read a status.
 [[gnu::cold]] inline void write_at_exit(const profile& run, const exit_outputs& wanted,
@@ -97,7 +111,7 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   for (const output_request& request : wanted.requests) {
     const bool is_main = is_main_report(request);
     const std::string path = is_main ? wanted.report.path : path_of(request);
-    status s = take_path(paths, path);
+    status s = take_path(paths, path, place_key(path));
     if (s && is_main && report_is_printed) continue;
     if (s)
       s = is_main ? write_report_to_its_path(run, wanted.report, write_time::at_exit)

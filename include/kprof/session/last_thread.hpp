@@ -20,11 +20,11 @@ namespace detail {
 /// True where the first thread has ended and no other is left but kprof's. By /proc/self/stat: the
 /// state of the first thread, and how many there are with it. False where that cannot be read.
 inline bool only_own_threads_are_left() noexcept {
-  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char text[1024];
-  const ssize_t size = read(file, text, sizeof text - 1);
-  close(file);
+  const ssize_t size = ::read(file, text, sizeof text - 1);
+  ::close(file);
   if (size <= 0) return false;
   text[size] = '\0';
   const char* at = std::strrchr(text, ')');  // behind the program's name

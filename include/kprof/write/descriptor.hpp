@@ -21,18 +21,32 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What a descriptor leads to: the same file, pipe or terminal has the same numbers.
+/// What a descriptor leads to: the same file, pipe or terminal has the same numbers. A new file may
+/// get the number of one that was removed, but has its own time of birth.
 struct descriptor_target {
   bool is_open = false;
   dev_t device = 0;
   ino_t file = 0;
+  std::int64_t born_ns = 0;  // 0: the system does not tell it
 
-  friend bool operator==(const descriptor_target&, const descriptor_target&) = default;
+  friend bool operator==(const descriptor_target& a, const descriptor_target& b) noexcept {
+    return a.is_open == b.is_open && a.device == b.device && a.file == b.file &&
+           (a.born_ns == b.born_ns || a.born_ns == 0 || b.born_ns == 0);
+  }
 };
+[[gnu::cold]] inline std::int64_t birth_of([[maybe_unused]] int descriptor) noexcept {
+#ifdef STATX_BTIME
+  struct statx more {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
+      (more.stx_mask & STATX_BTIME) != 0)
+    return std::int64_t{more.stx_btime.tv_sec} * 1'000'000'000 + more.stx_btime.tv_nsec;
+#endif
+  return 0;
+}
 [[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
   struct stat there {};
   if (fstat(descriptor, &there) != 0) return {};
-  return {true, there.st_dev, there.st_ino};
+  return {true, there.st_dev, there.st_ino, S_ISREG(there.st_mode) ? birth_of(descriptor) : 0};
 }
 
 /// How long a write waits for a reader that takes nothing.

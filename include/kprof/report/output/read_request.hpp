@@ -123,13 +123,19 @@ inline bool is_main_report(const output_request& request) noexcept {
   return path;
 }
 
-/// Adds a path to those of other outputs, which it must differ from.
-[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path) {
-  if (path.empty()) return {};
-  if (std::find(taken.begin(), taken.end(), path) != taken.end())
+/// Adds a path to those of other outputs, which it must differ from. `place`: where it leads to;
+/// empty where several may write.
+[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path,
+                                      const std::string& place) {
+  if (place.empty()) return {};
+  if (std::find(taken.begin(), taken.end(), place) != taken.end())
     return {"another output writes to \"" + shown(path) + "\" already; choose another path"};
-  taken.push_back(path);
+  taken.push_back(place);
   return {};
+}
+/// By what is written alone.
+[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path) {
+  return take_path(taken, path, path);
 }
 
 }  // namespace detail
