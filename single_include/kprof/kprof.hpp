@@ -2256,23 +2256,38 @@ class loaded_module {
     return {from, to < from ? ~std::uintptr_t{0} : to};
   }
   /// What of the range the loader maps from its beginning on, with these rights at least; empty
-  /// where it begins elsewhere.
+  /// where it begins elsewhere. Of parts that overlap, the loader maps the later one over the
+  /// earlier: then all must have the rights.
   address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
+    address_range out{};
     for (unsigned i = 0; i < object_.header_count; ++i) {
       const auto& segment = object_.headers[i];
-      if (segment.type != program_header::loaded || (segment.rights & rights) != rights) continue;
-      const address_range mapped = range_of(segment);
-      if (mapped.from <= wanted.from && wanted.from < mapped.to)
-        return {wanted.from, wanted.to < mapped.to ? wanted.to : mapped.to};
+      if (segment.type != program_header::loaded) continue;
+      const address_range mapped = whole_pages(range_of(segment));
+      if (wanted.to <= mapped.from || mapped.to <= wanted.from) continue;
+      if ((segment.rights & rights) != rights) return {};
+      if (out.to != 0 || mapped.from > wanted.from) continue;
+      const std::uintptr_t end = range_of(segment).to;
+      if (wanted.from < end) out = {wanted.from, wanted.to < end ? wanted.to : end};
     }
-    return {};
+    return out;
+  }
+  static constexpr std::uintptr_t page = 4096;  // the least
+  static constexpr std::uintptr_t page_of(std::uintptr_t address) noexcept {
+    return address & ~(page - 1);
+  }
+  /// The loader maps whole pages.
+  static constexpr address_range whole_pages(address_range r) noexcept {
+    const std::uintptr_t up = r.to + page - 1;
+    return {page_of(r.from), up < r.to ? ~std::uintptr_t{0} : page_of(up)};
   }
   /// Whether the loader has made any of it read-only after it relocated the module.
   bool is_sealed(address_range wanted) const noexcept {
     for (unsigned i = 0; i < object_.header_count; ++i) {
       const auto& segment = object_.headers[i];
       if (segment.type != program_header::sealed) continue;
-      const address_range sealed = range_of(segment);
+      const address_range named = range_of(segment);
+      const address_range sealed{page_of(named.from), page_of(named.to)};  // as glibc rounds
       if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
     }
     return false;
@@ -2322,10 +2337,36 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
 // nothing, and asks for no memory: a thread that holds the allocator's lock may be waiting for the
 // loader's.
 
+/// The modules that were last told who listens. In the child of a fork they stand for all: another
+/// thread of the parent may have been in dlopen(), whose lock is held for ever then.
+struct told_modules {
+  static constexpr unsigned most = 256;
+
+  module_record* all[most] = {};
+  unsigned count = 0;
+  bool is_in_child = false;
+
+  void tell(unsigned number, module_record* m) noexcept {
+    if (number < most) store(all[number], m);
+  }
+  /// The module is about to be unloaded.
+  void forget(const module_record& leaving) noexcept {
+    for (unsigned i = 0; i < load(count) && i < most; ++i)
+      if (load(all[i]) == &leaving) store(all[i], static_cast<module_record*>(nullptr));
+  }
+};
+KPROF_DETAIL_LOCAL inline constinit told_modules modules_told{};
+inline bool may_ask_loader() noexcept { return !load(modules_told.is_in_child); }
+
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
 /// loader's lock is held.
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
+  if (!may_ask_loader()) {
+    for (unsigned i = 0; i < load(modules_told.count) && i < told_modules::most; ++i)
+      if (module_record* const m = load(modules_told.all[i])) visit(*m);
+    return;
+  }
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     module_record* const m = loaded_module(read_loaded_object(info)).record();
     if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
@@ -2339,6 +2380,7 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
   static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
+  if (!may_ask_loader()) return;
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     const module_record* const m = loaded_module(read_loaded_object(info)).record();
     const bool is_leaving = m != nullptr && m->version == 0;
@@ -2584,10 +2626,13 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
     api = wanted();
     if (api != nullptr) store(hub.latest, api);
     store(hub.active, api);
+    unsigned count = 0;
     for_each_module([&](module_record& m) {
       store(m.hub, &hub);
       set_listener(m, hub);
+      if (may_ask_loader()) modules_told.tell(count++, &m);
     });
+    if (may_ask_loader()) store(modules_told.count, count);
   } while (wanted() != api);
 }
 
@@ -10399,18 +10444,32 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What a descriptor leads to: the same file, pipe or terminal has the same numbers.
+/// What a descriptor leads to: the same file, pipe or terminal has the same numbers. A new file may
+/// get the number of one that was removed, but has its own time of birth.
 struct descriptor_target {
   bool is_open = false;
   dev_t device = 0;
   ino_t file = 0;
+  std::int64_t born_ns = 0;  // 0: the system does not tell it
 
-  friend bool operator==(const descriptor_target&, const descriptor_target&) = default;
+  friend bool operator==(const descriptor_target& a, const descriptor_target& b) noexcept {
+    return a.is_open == b.is_open && a.device == b.device && a.file == b.file &&
+           (a.born_ns == b.born_ns || a.born_ns == 0 || b.born_ns == 0);
+  }
 };
+[[gnu::cold]] inline std::int64_t birth_of([[maybe_unused]] int descriptor) noexcept {
+#ifdef STATX_BTIME
+  struct statx more {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
+      (more.stx_mask & STATX_BTIME) != 0)
+    return std::int64_t{more.stx_btime.tv_sec} * 1'000'000'000 + more.stx_btime.tv_nsec;
+#endif
+  return 0;
+}
 [[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
   struct stat there {};
   if (fstat(descriptor, &there) != 0) return {};
-  return {true, there.st_dev, there.st_ino};
+  return {true, there.st_dev, there.st_ino, S_ISREG(there.st_mode) ? birth_of(descriptor) : 0};
 }
 
 /// How long a write waits for a reader that takes nothing.
@@ -29672,13 +29731,19 @@ inline bool is_main_report(const output_request& request) noexcept {
   return path;
 }
 
-/// Adds a path to those of other outputs, which it must differ from.
-[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path) {
-  if (path.empty()) return {};
-  if (std::find(taken.begin(), taken.end(), path) != taken.end())
+/// Adds a path to those of other outputs, which it must differ from. `place`: where it leads to;
+/// empty where several may write.
+[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path,
+                                      const std::string& place) {
+  if (place.empty()) return {};
+  if (std::find(taken.begin(), taken.end(), place) != taken.end())
     return {"another output writes to \"" + shown(path) + "\" already; choose another path"};
-  taken.push_back(path);
+  taken.push_back(place);
   return {};
+}
+/// By what is written alone.
+[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path) {
+  return take_path(taken, path, path);
 }
 
 }  // namespace detail
@@ -30316,6 +30381,20 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   s.outputs.clear();
 }
 
+/// The file that a path leads to, however it is spelled: its folder and its name in it. Empty for
+/// what is no file.
+[[gnu::cold]] inline std::string place_key(const std::string& path) {
+  if (path.empty()) return {};
+  const file_place place = find_place(expand_path(path));
+  if (place.descriptor >= 0 || (place.exists && !S_ISREG(place.there.st_mode))) return {};
+  const std::size_t name = place.path.rfind('/') + 1;
+  struct stat folder {};
+  const std::string folder_path = name == 0 ? "." : place.path.substr(0, name);
+  if (stat(folder_path.c_str(), &folder) != 0) return place.path;
+  return std::to_string(folder.st_dev) + ' ' + std::to_string(folder.st_ino) + ' ' +
+         place.path.substr(name);
+}
+
 /// Writes one output after the other. A mistake concerns its output alone and is a line on standard
 /// error: nobody is left to read a status.
 [[gnu::cold]] inline void write_at_exit(const profile& run, const exit_outputs& wanted,
@@ -30324,7 +30403,7 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   for (const output_request& request : wanted.requests) {
     const bool is_main = is_main_report(request);
     const std::string path = is_main ? wanted.report.path : path_of(request);
-    status s = take_path(paths, path);
+    status s = take_path(paths, path, place_key(path));
     if (s && is_main && report_is_printed) continue;
     if (s)
       s = is_main ? write_report_to_its_path(run, wanted.report, write_time::at_exit)
@@ -38727,6 +38806,7 @@ namespace detail::cupti {
 /// its lock meanwhile and is C code: nothing here asks for memory or throws.
 inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
   path[0] = '\0';
+  if (!may_ask_loader()) return false;
   const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) noexcept -> int {
     const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     if (!name.substr(name.rfind('/') + 1).starts_with("libcupti.so") || name.size() >= PATH_MAX)
@@ -40838,6 +40918,7 @@ inline bool uses_cuda() {
   if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr ||
       &kprof_detail_driver != nullptr)
     return true;
+  if (!may_ask_loader()) return false;  // CUDA is of no use in the child of a fork
   const auto is_of_cuda = [](dl_phdr_info* info, std::size_t, void*) -> int {
     std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
@@ -43285,11 +43366,11 @@ namespace detail {
 /// True where the first thread has ended and no other is left but kprof's. By /proc/self/stat: the
 /// state of the first thread, and how many there are with it. False where that cannot be read.
 inline bool only_own_threads_are_left() noexcept {
-  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char text[1024];
-  const ssize_t size = read(file, text, sizeof text - 1);
-  close(file);
+  const ssize_t size = ::read(file, text, sizeof text - 1);
+  ::close(file);
   if (size <= 0) return false;
   text[size] = '\0';
   const char* at = std::strrchr(text, ')');  // behind the program's name
@@ -47075,7 +47156,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// A module is about to be unloaded.
   static void detach(const module_record& leaving) noexcept {
-    guards_have_left = true;
+    guards_have_left = true, modules_told.forget(leaving);
     if (!inside_kprof) own_session->recorder_.detach(leaving);  // exit() after a jump out of it
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
@@ -47609,6 +47690,7 @@ KPROF_DETAIL_LOCAL inline void after_fork() {
   session.writing.after_fork();
 }
 KPROF_DETAIL_LOCAL inline void in_child() {
+  store(modules_told.is_in_child, true);
   end_watch::in_child();
   if (can_be_forked()) {
     session_state& session = *session_state::own_session;
