@@ -6533,12 +6533,11 @@ namespace detail {
                                                     const std::vector<std::string>& known,
                                                     std::string_view valid = "valid") {
   const std::string nearest = nearest_word(written, known);
-  std::string text = nearest.empty() ? "" : "did you mean " + nearest + "? ";
-  text += valid;
-  if (!nearest.empty())
-    if (char& first = text[text.size() - valid.size()]; first >= 'a' && first <= 'z')
-      first = static_cast<char>(first - 'a' + 'A');
-  return text + ": ";
+  std::string text{valid};
+  text += ": ";
+  if (nearest.empty()) return text;
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return "did you mean " + nearest + "? " + text;
 }
 
 }  // namespace detail
@@ -19842,6 +19841,11 @@ struct file_place {
   int error = 0;                 // it cannot be followed
 };
 
+/// Whether a file is there or can be made there, and not a device, a pipe or an open descriptor.
+inline bool is_for_file(const file_place& place) noexcept {
+  return place.descriptor < 0 && (!place.exists || S_ISREG(place.there.st_mode));
+}
+
 /// The number of the descriptor that /proc/self/fd/NUMBER leads to; -1: it is another process's.
 [[gnu::cold]] inline int descriptor_named(const std::string& link) noexcept {
   const std::size_t at = link.rfind('/') + 1;  // 0 where there is none
@@ -30365,9 +30369,7 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
 /// the settings do not put it anywhere themselves. What is no file, such as a pipe, is shared.
 [[gnu::cold]] inline std::string path_in_child(std::string path) {
   if (path.empty() || path.find("%p") != std::string::npos) return path;
-  const file_place place = find_place(path);
-  const bool is_file = place.descriptor < 0 && (!place.exists || S_ISREG(place.there.st_mode));
-  return is_file ? path + ".%p" : path;
+  return is_for_file(find_place(path)) ? path + ".%p" : path;
 }
 [[gnu::cold]] inline void keep_apart_from_parent(settings& s) noexcept {
   const bool had_memory = attempt([&] {
@@ -30381,12 +30383,12 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   s.outputs.clear();
 }
 
-/// The file that a path leads to, however it is spelled: its folder and its name in it. Empty for
-/// what is no file.
+/// The file that a path leads to, however it is spelled: its folder and its name in it. Empty where
+/// the path leads to a device, a pipe or an open descriptor.
 [[gnu::cold]] inline std::string place_key(const std::string& path) {
   if (path.empty()) return {};
   const file_place place = find_place(expand_path(path));
-  if (place.descriptor >= 0 || (place.exists && !S_ISREG(place.there.st_mode))) return {};
+  if (!is_for_file(place)) return {};
   const std::size_t name = place.path.rfind('/') + 1;
   struct stat folder {};
   const std::string folder_path = name == 0 ? "." : place.path.substr(0, name);
@@ -33951,11 +33953,11 @@ KPROF_DETAIL_END
 // Which scopes work has been captured under, by graph: a scope that several threads capture in, as
 // its context is handed on, is called once a replay and not once for each of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <unordered_set>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -33963,26 +33965,26 @@ namespace detail {
 class graph_scopes {
  public:
   /// Whether nothing had been captured into the graph under this path before. Of many graphs the
-  /// latest are known: a graph is captured for a while and then no more.
+  /// latest are known: a graph is captured for a while and then no more. `graph`: its number, of
+  /// 32 bits.
   bool begin(std::uint64_t graph, std::uint32_t path) {
     constexpr std::size_t most = 16'384;
-    const entry wanted{graph, path};
+    const std::uint64_t key = graph << 32U | path;
     const std::lock_guard lock(mutex_);
-    // The graph that is being captured is one of the last.
-    if (std::find(entries_.rbegin(), entries_.rend(), wanted) != entries_.rend()) return false;
-    entries_.push_back(wanted);
-    if (entries_.size() > most) entries_.pop_front();
+    if (known_.count(key) != 0) return false;
+    order_.push_back(key);
+    known_.insert(key);
+    if (order_.size() > most) {
+      known_.erase(order_.front());
+      order_.pop_front();
+    }
     return true;
   }
 
  private:
-  struct entry {
-    std::uint64_t graph;
-    std::uint32_t path;
-    bool operator==(const entry&) const = default;
-  };
   std::mutex mutex_;  // guards what is below
-  std::deque<entry> entries_;
+  std::unordered_set<std::uint64_t> known_;
+  std::deque<std::uint64_t> order_;  // oldest first
 };
 
 }  // namespace detail
@@ -35312,8 +35314,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   }
 
   /// The same for a node that is being captured into a graph, and is work of the scopes around it.
-  /// Scopes whose context was adopted are other threads': a graph calls them once, whoever captures
-  /// in them.
+  /// An adopted context's scopes belong to another thread. A replay counts each of them once, also
+  /// where several threads captured in it.
   captured_scope capture_for(std::uint64_t graph) {
     captured_scope out{capture(), 0};
     for (std::size_t i = stack.size(); i-- > 0; ++out.scopes_started_here) {
@@ -43456,9 +43458,7 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (!is_watching() || inside_kprof) return;
     const hold_cancellation hold;
     static_cast<void>(ask(signal, true));  // else another thread has asked
-    timespec until{};
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += longest_seconds;
+    const timespec until = in_seconds(longest_seconds);
     while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
   }
 
@@ -43578,10 +43578,15 @@ class KPROF_DETAIL_LOCAL end_watch {
   }
 
   static bool is_woken_within_a_second() noexcept {
+    const timespec until = in_seconds(1);
+    return sem_timedwait(&wake, &until) == 0;
+  }
+  /// As sem_timedwait() takes it.
+  static timespec in_seconds(int seconds) noexcept {
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);
-    ++until.tv_sec;
-    return sem_timedwait(&wake, &until) == 0;
+    until.tv_sec += seconds;
+    return until;
   }
   /// What the C library does when a program's last thread ends.
   [[noreturn]] static void end_as_last_thread() noexcept {
@@ -47092,8 +47097,8 @@ class KPROF_DETAIL_LOCAL session_state {
   void stop() {
     static_cast<void>(attempt([this] { device_.stop(); }));
     const session_lock lock(mutex_);
-    const bool was_running = phases_.is_running();
     steps.count(false);
+    const bool was_running = phases_.is_running();
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;

@@ -55,12 +55,11 @@ namespace detail {
                                                     const std::vector<std::string>& known,
                                                     std::string_view valid = "valid") {
   const std::string nearest = nearest_word(written, known);
-  std::string text = nearest.empty() ? "" : "did you mean " + nearest + "? ";
-  text += valid;
-  if (!nearest.empty())
-    if (char& first = text[text.size() - valid.size()]; first >= 'a' && first <= 'z')
-      first = static_cast<char>(first - 'a' + 'A');
-  return text + ": ";
+  std::string text{valid};
+  text += ": ";
+  if (nearest.empty()) return text;
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return "did you mean " + nearest + "? " + text;
 }
 
 }  // namespace detail

@@ -7,11 +7,11 @@
 
 #include <kprof/build_options.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <unordered_set>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -19,26 +19,26 @@ namespace detail {
 class graph_scopes {
  public:
   /// Whether nothing had been captured into the graph under this path before. Of many graphs the
-  /// latest are known: a graph is captured for a while and then no more.
+  /// latest are known: a graph is captured for a while and then no more. `graph`: its number, of
+  /// 32 bits.
   bool begin(std::uint64_t graph, std::uint32_t path) {
     constexpr std::size_t most = 16'384;
-    const entry wanted{graph, path};
+    const std::uint64_t key = graph << 32U | path;
     const std::lock_guard lock(mutex_);
-    // The graph that is being captured is one of the last.
-    if (std::find(entries_.rbegin(), entries_.rend(), wanted) != entries_.rend()) return false;
-    entries_.push_back(wanted);
-    if (entries_.size() > most) entries_.pop_front();
+    if (known_.count(key) != 0) return false;
+    order_.push_back(key);
+    known_.insert(key);
+    if (order_.size() > most) {
+      known_.erase(order_.front());
+      order_.pop_front();
+    }
     return true;
   }
 
  private:
-  struct entry {
-    std::uint64_t graph;
-    std::uint32_t path;
-    bool operator==(const entry&) const = default;
-  };
   std::mutex mutex_;  // guards what is below
-  std::deque<entry> entries_;
+  std::unordered_set<std::uint64_t> known_;
+  std::deque<std::uint64_t> order_;  // oldest first
 };
 
 }  // namespace detail

@@ -212,8 +212,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   }
 
   /// The same for a node that is being captured into a graph, and is work of the scopes around it.
-  /// Scopes whose context was adopted are other threads': a graph calls them once, whoever captures
-  /// in them.
+  /// An adopted context's scopes belong to another thread. A replay counts each of them once, also
+  /// where several threads captured in it.
   captured_scope capture_for(std::uint64_t graph) {
     captured_scope out{capture(), 0};
     for (std::size_t i = stack.size(); i-- > 0; ++out.scopes_started_here) {

@@ -87,9 +87,7 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (!is_watching() || inside_kprof) return;
     const hold_cancellation hold;
     static_cast<void>(ask(signal, true));  // else another thread has asked
-    timespec until{};
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += longest_seconds;
+    const timespec until = in_seconds(longest_seconds);
     while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
   }
 
@@ -209,10 +207,15 @@ class KPROF_DETAIL_LOCAL end_watch {
   }
 
   static bool is_woken_within_a_second() noexcept {
+    const timespec until = in_seconds(1);
+    return sem_timedwait(&wake, &until) == 0;
+  }
+  /// As sem_timedwait() takes it.
+  static timespec in_seconds(int seconds) noexcept {
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);
-    ++until.tv_sec;
-    return sem_timedwait(&wake, &until) == 0;
+    until.tv_sec += seconds;
+    return until;
   }
   /// What the C library does when a program's last thread ends.
   [[noreturn]] static void end_as_last_thread() noexcept {

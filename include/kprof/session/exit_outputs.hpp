@@ -73,9 +73,7 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
 /// the settings do not put it anywhere themselves. What is no file, such as a pipe, is shared.
 [[gnu::cold]] inline std::string path_in_child(std::string path) {
   if (path.empty() || path.find("%p") != std::string::npos) return path;
-  const file_place place = find_place(path);
-  const bool is_file = place.descriptor < 0 && (!place.exists || S_ISREG(place.there.st_mode));
-  return is_file ? path + ".%p" : path;
+  return is_for_file(find_place(path)) ? path + ".%p" : path;
 }
 [[gnu::cold]] inline void keep_apart_from_parent(settings& s) noexcept {
   const bool had_memory = attempt([&] {
@@ -89,12 +87,12 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   s.outputs.clear();
 }
 
-/// The file that a path leads to, however it is spelled: its folder and its name in it. Empty for
-/// what is no file.
+/// The file that a path leads to, however it is spelled: its folder and its name in it. Empty where
+/// the path leads to a device, a pipe or an open descriptor.
 [[gnu::cold]] inline std::string place_key(const std::string& path) {
   if (path.empty()) return {};
   const file_place place = find_place(expand_path(path));
-  if (place.descriptor >= 0 || (place.exists && !S_ISREG(place.there.st_mode))) return {};
+  if (!is_for_file(place)) return {};
   const std::size_t name = place.path.rfind('/') + 1;
   struct stat folder {};
   const std::string folder_path = name == 0 ? "." : place.path.substr(0, name);

@@ -111,8 +111,8 @@ class KPROF_DETAIL_LOCAL session_state {
   void stop() {
     static_cast<void>(attempt([this] { device_.stop(); }));
     const session_lock lock(mutex_);
-    const bool was_running = phases_.is_running();
     steps.count(false);
+    const bool was_running = phases_.is_running();
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;

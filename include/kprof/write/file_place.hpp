@@ -31,6 +31,11 @@ struct file_place {
   int error = 0;                 // it cannot be followed
 };
 
+/// Whether a file is there or can be made there, and not a device, a pipe or an open descriptor.
+inline bool is_for_file(const file_place& place) noexcept {
+  return place.descriptor < 0 && (!place.exists || S_ISREG(place.there.st_mode));
+}
+
 /// The number of the descriptor that /proc/self/fd/NUMBER leads to; -1: it is another process's.
 [[gnu::cold]] inline int descriptor_named(const std::string& link) noexcept {
   const std::size_t at = link.rfind('/') + 1;  // 0 where there is none
