@@ -90,6 +90,7 @@ void invalidate_captures() {
 
 cudaError_t capture_work(CUstream_st& s, const work& what) {
   if (s.capturing->invalid) return cudaErrorStreamCaptureInvalidated;
+  const std::lock_guard guard(s.capturing->changes);
   s.last_nodes = {add_node(*s.capturing->graph, s.last_nodes, what)};
   return cudaSuccess;
 }
@@ -103,7 +104,10 @@ cudaError_t join_capture(CUstream_st& s, const CUevent_st& event,
                          const std::shared_ptr<capture>& captured) {
   if (s.legacy) return cudaErrorStreamCaptureImplicit;
   if (s.capturing && s.capturing != captured) return cudaErrorStreamCaptureMerge;
-  if (!s.capturing) captured->streams.push_back(&s);
+  if (!s.capturing) {
+    const std::lock_guard guard(captured->changes);
+    captured->streams.push_back(&s);
+  }
   s.capturing = captured;
   for (CUgraphNode_st* node : event.captured_nodes) {
     if (std::find(s.last_nodes.begin(), s.last_nodes.end(), node) == s.last_nodes.end())

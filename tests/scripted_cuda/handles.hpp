@@ -36,6 +36,7 @@ struct capture {
   std::vector<CUstream_st*> streams;
   std::thread::id thread;  // that began it
   bool invalid = false;
+  std::mutex changes;  // of the graph and the streams, by threads that capture at once
 };
 
 }  // namespace scripted

@@ -56,20 +56,19 @@ class loaded_module {
     const std::uintptr_t to = from + segment.size;
     return {from, to < from ? ~std::uintptr_t{0} : to};
   }
-  /// What of the range the loader maps from its beginning on, with these rights at least; empty
-  /// where it begins elsewhere. Of parts that overlap, the loader maps the later one over the
-  /// earlier: then all must have the rights.
+  /// What of the range one loaded segment holds, from the range's beginning on, with these rights
+  /// at least. Of segments that overlap, the loader maps the later one over the earlier: then all
+  /// must have the rights.
   address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
     address_range out{};
     for (unsigned i = 0; i < object_.header_count; ++i) {
       const auto& segment = object_.headers[i];
       if (segment.type != program_header::loaded) continue;
-      const address_range mapped = whole_pages(range_of(segment));
+      const address_range named = range_of(segment), mapped = whole_pages(named);
       if (wanted.to <= mapped.from || mapped.to <= wanted.from) continue;
       if ((segment.rights & rights) != rights) return {};
-      if (out.to != 0 || mapped.from > wanted.from) continue;
-      const std::uintptr_t end = range_of(segment).to;
-      if (wanted.from < end) out = {wanted.from, wanted.to < end ? wanted.to : end};
+      if (out.to != 0 || wanted.from < named.from || wanted.from >= named.to) continue;
+      out = {wanted.from, wanted.to < named.to ? wanted.to : named.to};
     }
     return out;
   }

@@ -122,7 +122,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   /// The durations of parts are not counted: joining counts those of whole calls.
   [[gnu::noinline]] void count_noted(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
-    if (n.is_part) n.count(ticks, self_ticks, end);
+    if (n.is_part) n.note_first({ticks, end}), n.count(ticks, self_ticks, end);
     else tree.finish(n, ticks, self_ticks, end);
   }
   /// Makes room for a part of a shared call, or notes a step, whose begin is folded at `at` and was

@@ -74,9 +74,9 @@ struct tree_node {
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t slow = 0;  // a call that takes longer is one of the slowest
-  // How many calls come before the next one that is put into `samples`. What came before the first
-  // of them are the slowest.
-  std::uint64_t next_sample = slow_calls::most;
+  // How many calls come before the next one that needs more than to be counted: the first, and each
+  // that is put into `samples`. What came before the first of those are the slowest.
+  std::uint64_t next_sample = 0;
   histogram durations;
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
@@ -92,13 +92,9 @@ struct tree_node {
   std::unique_ptr<sampled_calls> samples;
   work values{};
 
-  /// Counts one finished call, but for the histogram.
+  /// Counts one finished call, but for the histogram. Of the first, see note_first().
   [[gnu::always_inline]] void count(std::uint64_t ticks, std::uint64_t self_ticks,
                                     std::uint64_t end) noexcept {
-    if (calls == 0) [[unlikely]] {
-      first = ticks;
-      first_end = end;
-    }
     ++calls;
     total += ticks;
     self += self_ticks;
@@ -106,11 +102,17 @@ struct tree_node {
     if (ticks > slow) [[unlikely]]
       slow = slowest.put(ticks, end);
   }
+  /// Keeps a call that is about to be counted, if it is the first.
+  void note_first(const slow_calls::call& c) noexcept {
+    if (calls == 0) first = c.ticks, first_end = c.end;
+  }
   /// Keeps a call that is about to be counted. Without memory, for which it asks may_grow(bytes),
   /// the next tries are rare.
   template <class MayGrow>
   [[gnu::noinline]] void sample(const slow_calls::call& c, MayGrow may_grow) noexcept {
-    next_sample = has_samples(may_grow) ? samples->put(c, calls) : 2 * next_sample;
+    note_first(c);
+    if (calls < slow_calls::most) next_sample = slow_calls::most;
+    else next_sample = has_samples(may_grow) ? samples->put(c, calls) : 2 * calls;
   }
   /// Those of a node of another thread, whose counts are added after that.
   template <class MayGrow>
