@@ -242,6 +242,9 @@ struct profile {
   std::uint32_t cpus = 0;  ///< that it may run on; 0: not known
   double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
+  /// How long all threads of the process ran on CPUs meanwhile, those without guards too, summed,
+  /// without pauses; negative: not known, the system does not tell it or a file lacks it.
+  double cpu_ns = -1;
   std::vector<thread_info> threads;
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread

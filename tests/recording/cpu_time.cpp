@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 #include "checks.hpp"
 #include "find.hpp"
@@ -30,9 +31,9 @@ struct Short {
 
 namespace {
 
-double cpu_ns() {
+double cpu_ns(clockid_t of = CLOCK_THREAD_CPUTIME_ID) {
   timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(of, &t);
   return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 void sleep_20_ms() {
@@ -74,6 +75,35 @@ void check_denormals() {
   check("and those without are not", computing.measured_calls > 0 &&
                                          computing.denormal_calls == 0 &&
                                          computing.denormal_ns == 0);
+}
+
+/// What the process ran while it was recorded, in a thread without a guard too.
+void check_process() {
+  const auto process_ns = [] { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); };
+  const auto compute_without_guard = [] {
+    std::thread([] {
+      const double until = cpu_ns() + 30e6;
+      while (cpu_ns() < until) {}
+    }).join();
+  };
+  double since = process_ns();
+  if (!kprof::start()) return;
+  compute_without_guard();
+  const double told = kprof::snapshot().cpu_ns;
+  check("a thread without a guard counts", told >= 30e6 && told <= process_ns() - since);
+  kprof::pause();
+  since = process_ns();
+  compute_without_guard();
+  const double in_pause = process_ns() - since;
+  kprof::resume();
+  compute_without_guard();
+  const double after = kprof::snapshot().cpu_ns;
+  check("a pause does not",
+        after >= told + 30e6 && after <= told + process_ns() - since - in_pause);
+  kprof::stop();
+  const double stopped = kprof::snapshot().cpu_ns;
+  compute_without_guard();
+  check("nor what comes after the end", kprof::snapshot().cpu_ns == stopped && stopped >= after);
 }
 
 /// One round of ten of each. What the calls of Compute took of the thread's CPU time.
@@ -153,6 +183,7 @@ int main() {
   const double again = work();
   check_round("another recording", again, cpu_ns() - before);
 
+  check_process();
   if (!kprof::start()) return 2;
   check_denormals();
   return exit_status();

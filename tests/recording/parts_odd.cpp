@@ -5,6 +5,7 @@
 
 #include <kprof/kprof.hpp>
 
+#include <chrono>
 #include <thread>
 
 #include "shared_calls.hpp"
@@ -115,6 +116,7 @@ void plain_guards_on_all_threads() {
         outside.wait();
         KPROF_OP(MatMul, {.m = 3, .n = 5});
         inside.wait();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
         inside.wait();
       }
     });

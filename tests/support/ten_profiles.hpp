@@ -72,6 +72,7 @@ inline void replace_measured(kprof::profile& p) {
   p.clock.start_realtime_ns = 1'700'000'000'000'000'000;
   p.clock.cpu_interval_ns = 200'000;
   p.cost.cpu_reading_ns = 190;
+  p.cpu_ns = 7e9;
   p.cost.cpu_readings = 1234;
   p.notes = {"a note"};
   p.device = {};

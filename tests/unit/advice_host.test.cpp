@@ -109,6 +109,13 @@ TEST_CASE("advice_host.S8_uneven_calls") {
   CHECK(gain(p, "S8") == silent);
 }
 
+/// What the threads of a profile may have run.
+static double of_guarded_threads(const profile& p) {
+  double ns = 0;
+  for (const kprof::thread_info& t : p.threads) ns += t.begin_ns + t.wall_ns;
+  return ns;
+}
+
 TEST_CASE("advice_host.H1_one_thread_of_several_cpus") {
   host_case op{};
   // The roof of arithmetic doubles with both CPUs.
@@ -140,6 +147,32 @@ TEST_CASE("advice_host.H1_one_thread_of_several_cpus") {
   CHECK(gain(p, "H1") > 0);
   p.threads[1].in_scopes_ns = 0.21 * T;
   CHECK(gain(p, "H1") == silent);
+  // Threads without guards are at work too.
+  p.threads[1].in_scopes_ns = 0;
+  p.threads[0].wall_ns = T;
+  p.cpu_ns = of_guarded_threads(p) + 0.2 * T;
+  CHECK(gain(p, "H1") > 0);
+  p.cpu_ns = of_guarded_threads(p) + 0.21 * T;
+  CHECK(gain(p, "H1") == silent);
+}
+
+TEST_CASE("advice_host.H12_threads_without_guards") {
+  profile p = host_case{}.make();
+  p.threads[0].begin_ns = 0.2 * T, p.threads[0].wall_ns = T;
+  CHECK(gain(p, "H12") == silent);  // the system does not tell the process's
+  p.cpu_ns = 1.26 * of_guarded_threads(p);
+  CHECK(gain(p, "H12") == not_stated);
+  p.cpu_ns = 1.24 * of_guarded_threads(p);
+  CHECK(gain(p, "H12") == silent);
+  // What threads with guards were off the CPU, others may have run.
+  p.threads[0].off_cpu_ns = 0.1 * of_guarded_threads(p);
+  CHECK(gain(p, "H12") == not_stated);
+  p.threads[0].off_cpu_ns = 0;
+  // Those of an operator that says so are no others.
+  p.cpu_ns = of_guarded_threads(p) + 2 * T;
+  CHECK(gain(p, "H12") == not_stated);
+  p.nodes[1].work.threads = 3;
+  CHECK(gain(p, "H12") == silent);
 }
 
 TEST_CASE("advice_host.H2_more_threads_than_cpus") {

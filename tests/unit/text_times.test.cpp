@@ -87,6 +87,30 @@ TEST_CASE("report.time_outside_all_scopes_is_told_by_thread") {
         "0 ns, 0% of 13 more threads (wall 5.50 s, in scopes 10.0 s)\n");
 }
 
+TEST_CASE("report.cpu_time_without_guards_is_told") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  b.calls(b.op(main, "Op"), 10, 100e6);
+  kprof::profile p = b.done();
+  p.wall_ns = 2e9;
+  p.threads[0].begin_ns = 0.25e9, p.threads[0].wall_ns = 1.5e9, p.threads[0].off_cpu_ns = 0.75e9;
+  const auto told = [&] {
+    const std::string page = page_of(p, at_width(120));
+    return has(page, "without guards: ") ? line_with(page, "without guards: ") : "";
+  };
+  CHECK(told().empty());  // the process's is not known
+  p.cpu_ns = 4e9;
+  CHECK(told() ==
+        "without guards: 3.00 s of CPU time, 75.0% of the process's 4.00 s, in threads that no row "
+        "tells of");
+  p.cpu_ns = 1.021e9;
+  CHECK(told() ==
+        "without guards: 21.0 ms of CPU time, 2.1% of the process's 1.02 s, in threads that no row "
+        "tells of");
+  p.cpu_ns = 1.02e9;
+  CHECK(told().empty());
+}
+
 TEST_CASE("report.the_largest_count_of_calls_is_printed") {
   kprof_test::profile_builder b;
   const auto main = b.thread("main", 1), op = b.op(main, "Largest");

@@ -14,6 +14,8 @@
 #include <kprof/session/notes.hpp>
 #include <kprof/session/settings_value.hpp>
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -22,6 +24,37 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// How long all threads of the process run on CPUs while it counts.
+class process_cpu_time {
+ public:
+  void restart() noexcept { spent_ns_ = 0, counts_ = false, count(true); }
+  void count(bool on) noexcept {
+    if (on == counts_) return;
+    if (on) is_told_ = read(since_ns_);
+    else spent_ns_ = ns();
+    counts_ = on;
+  }
+  /// Negative: the system does not tell it.
+  double ns() const noexcept {
+    if (!is_told_ || !counts_) return is_told_ ? spent_ns_ : -1;
+    double now = 0;
+    return read(now) ? spent_ns_ + std::max(0.0, now - since_ns_) : -1;
+  }
+
+ private:
+  static bool read(double& ns) noexcept {
+    timespec t{};
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return false;
+    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
+    return true;
+  }
+
+  bool counts_ = false;
+  bool is_told_ = false;
+  double since_ns_ = 0;
+  double spent_ns_ = 0;  // before
+};
 
 class session_clock {
  public:
@@ -54,7 +87,14 @@ class session_clock {
     if (cpu_cost_ns_ == unknown_cost) cpu_cost_ns_ = cost_of_cpu_time();
     time_.reset(first);
     set_cpu_clock();
+    process_cpu_.restart();
   }
+  /// The recording ends.
+  void stop() {
+    process_cpu_.count(false);
+    calibrate_again();
+  }
+  void count_cpu(bool on) noexcept { process_cpu_.count(on); }
   /// Adds a calibration point that is read now.
   void calibrate_again() {
     time_.add(read());
@@ -81,6 +121,7 @@ class session_clock {
   /// `now`: in ticks, when the profile was taken.
   void describe(profile& out, std::uint64_t now) const {
     out.wall_ns = time_.since_start_ns(now);
+    out.cpu_ns = process_cpu_.ns();
     out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
                  static_cast<double>(cpu_interval_ns())};
     describe_disagreement(out.notes);
@@ -134,6 +175,7 @@ class session_clock {
 
   std::atomic<bool> uses_counter_{false};
   timebase time_;
+  process_cpu_time process_cpu_;
   std::uint64_t cpu_cost_ns_ = unknown_cost;  // of a reading of CPU time
 };
 

@@ -117,21 +117,21 @@ class KPROF_DETAIL_LOCAL session_state {
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
     device_.set_recording(false);
-    clock_.calibrate_again();
+    clock_.stop();
   }
 
   bool pause() {
     start_if_armed();
     const session_lock lock(mutex_);
     const bool has_paused = phases_.pause(clock_.elapsed_ns());
-    if (has_paused) listen_by(nullptr), device_.set_recording(false);
+    if (has_paused) listen_by(nullptr), device_.set_recording(false), clock_.count_cpu(false);
     return has_paused;
   }
 
   void resume() {
     const session_lock lock(mutex_);
     if (!phases_.resume(clock_.elapsed_ns())) return;
-    device_.set_recording(true);
+    device_.set_recording(true), clock_.count_cpu(true);
     listen_by(recording_api());
   }
 

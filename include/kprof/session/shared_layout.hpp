@@ -197,7 +197,7 @@ KPROF_DETAIL_SHARED(machine_ceilings, KPROF_DETAIL_AT(cpu), KPROF_DETAIL_AT(gpus
                     KPROF_DETAIL_AT(source))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
-                    KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(cpu_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
                     KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps), KPROF_DETAIL_AT(device),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),

@@ -10,6 +10,7 @@
 #include <kprof/model/advice/sentence.hpp>
 #include <kprof/model/advice/shapes.hpp>
 #include <kprof/model/tensor_core.hpp>
+#include <kprof/model/unguarded_cpu.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +32,7 @@ namespace detail::advice_rules {
     busiest = std::max(busiest, t.in_scopes_ns);
     all += not_negative(t.in_scopes_ns);
   }
-  if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  if (!(busiest > 0) || all + unguarded_cpu_ns(p) > 1.2 * busiest) return false;
   constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
   struct share {
     std::string_view name;
@@ -90,6 +91,22 @@ namespace detail::advice_rules {
     if (is_known && !is_inside) ns += n.off_cpu_ns;
   }
   return ns;
+}
+
+/// H12. Threads without guards do work that no row tells of.
+[[gnu::cold]] inline bool unguarded_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double ns = unguarded_cpu_ns(p);
+  // The driver has threads of its own.
+  if (has_device_work(p) || !(ns > 0) || ns < 0.2 * p.cpu_ns) return false;
+  out.where = "The program";
+  out.time_ns = ns;
+  out.fact = sentence("spends # of its CPU time, #, in threads without guards",
+                      {as_share(ns / p.cpu_ns), as_time(ns)});
+  out.action =
+      "Guard what they do: KPROF_PART where they share a call, KPROF_OP where each has its own. "
+      "Of a library's threads, let the operator say threads()";
+  return true;
 }
 
 /// H2. More threads are in scopes at a time than there are CPUs.

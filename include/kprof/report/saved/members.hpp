@@ -304,12 +304,13 @@ inline constexpr auto members_of<profile> =
     std::tuple{saved<&profile::recording>("recording"), saved<&profile::state>("state"),
                saved<&profile::program>("program"),     saved<&profile::cpus>("cpus"),
                saved<&profile::wall_ns>("wall_ns"),     saved<&profile::paused_ns>("paused_ns"),
-               saved<&profile::clock>("clock"),         saved<&profile::complete>("complete"),
-               saved<&profile::cost>("cost"),           saved<&profile::notes>("notes"),
-               saved<&profile::threads>("threads"),     saved<&profile::operators>("operators"),
-               saved<&profile::nodes>("nodes"),         saved<&profile::device>("device"),
-               saved<&profile::machine>("machine"),     saved<&profile::timeline>("timeline"),
-               saved<&profile::steps>("steps"),         saved<&profile::stepping>("stepping")};
+               saved<&profile::cpu_ns>("cpu_ns"),       saved<&profile::clock>("clock"),
+               saved<&profile::complete>("complete"),   saved<&profile::cost>("cost"),
+               saved<&profile::notes>("notes"),         saved<&profile::threads>("threads"),
+               saved<&profile::operators>("operators"), saved<&profile::nodes>("nodes"),
+               saved<&profile::device>("device"),       saved<&profile::machine>("machine"),
+               saved<&profile::timeline>("timeline"),   saved<&profile::steps>("steps"),
+               saved<&profile::stepping>("stepping")};
 
 /// Names of the enumerators, by value; an empty one is none.
 template <class E>

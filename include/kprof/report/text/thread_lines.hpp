@@ -9,6 +9,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/unguarded_cpu.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/text/format.hpp>
@@ -45,7 +46,8 @@ struct thread_time {
 };
 
 /// A line for each thread that spent more than 2 % of its time and 1 % of the run's outside all
-/// scopes, at most three, those with the most such time; then a line that sums the others.
+/// scopes, at most three, those with the most such time; then a line that sums the others. Before
+/// them, what threads without guards took.
 [[gnu::cold]] inline void print_threads(page& out, const profile& p) {
   std::vector<thread_time> threads;
   thread_time rest;
@@ -59,6 +61,13 @@ struct thread_time {
   sort_table(threads, [](const thread_time& a, const thread_time& b) {
     return a.outside_ns() > b.outside_ns();
   });
+  const double unguarded = unguarded_cpu_ns(p);
+  if (unguarded > 0.02 * p.cpu_ns && unguarded > 0.01 * p.wall_ns)
+    out.paragraph("",
+                  "without guards: " + out.time(unguarded) + " of CPU time, " +
+                      format_share(share_of(unguarded, p.cpu_ns)) + " of the process's " +
+                      out.time(p.cpu_ns) + ", in threads that no row tells of",
+                  2);
   std::size_t shown = 0;
   while (shown < std::min<std::size_t>(threads.size(), 3) &&
          threads[shown].outside_ns() > 0.02 * threads[shown].wall_ns &&
