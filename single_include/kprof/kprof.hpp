@@ -2255,20 +2255,19 @@ class loaded_module {
     const std::uintptr_t to = from + segment.size;
     return {from, to < from ? ~std::uintptr_t{0} : to};
   }
-  /// What of the range the loader maps from its beginning on, with these rights at least; empty
-  /// where it begins elsewhere. Of parts that overlap, the loader maps the later one over the
-  /// earlier: then all must have the rights.
+  /// What of the range one loaded segment holds, from the range's beginning on, with these rights
+  /// at least. Of segments that overlap, the loader maps the later one over the earlier: then all
+  /// must have the rights.
   address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
     address_range out{};
     for (unsigned i = 0; i < object_.header_count; ++i) {
       const auto& segment = object_.headers[i];
       if (segment.type != program_header::loaded) continue;
-      const address_range mapped = whole_pages(range_of(segment));
+      const address_range named = range_of(segment), mapped = whole_pages(named);
       if (wanted.to <= mapped.from || mapped.to <= wanted.from) continue;
       if ((segment.rights & rights) != rights) return {};
-      if (out.to != 0 || mapped.from > wanted.from) continue;
-      const std::uintptr_t end = range_of(segment).to;
-      if (wanted.from < end) out = {wanted.from, wanted.to < end ? wanted.to : end};
+      if (out.to != 0 || wanted.from < named.from || wanted.from >= named.to) continue;
+      out = {wanted.from, wanted.to < named.to ? wanted.to : named.to};
     }
     return out;
   }
@@ -4695,6 +4694,9 @@ struct profile {
   std::uint32_t cpus = 0;  ///< that it may run on; 0: not known
   double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
+  /// How long all threads of the process ran on CPUs meanwhile, those without guards too, summed,
+  /// without pauses; negative: not known, the system does not tell it or a file lacks it.
+  double cpu_ns = -1;
   std::vector<thread_info> threads;
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
@@ -6081,7 +6083,7 @@ KPROF_DETAIL_SHARED(machine_ceilings, KPROF_DETAIL_AT(cpu), KPROF_DETAIL_AT(gpus
                     KPROF_DETAIL_AT(source))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
-                    KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(cpu_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
                     KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps), KPROF_DETAIL_AT(device),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
@@ -16733,6 +16735,36 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/shapes.hpp>
 
+// <kprof/model/unguarded_cpu.hpp>
+#ifndef KPROF_MODEL_UNGUARDED_CPU_HPP
+#define KPROF_MODEL_UNGUARDED_CPU_HPP
+
+// How long threads without guards ran. Included by the report and by advice. Pure; linear in the
+// profile.
+
+#include <algorithm>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The CPU time that threads without guards took at the least: that of the process, less all that
+/// threads with guards may have taken, and less what operators say of their threads. 0 where the
+/// process's is not known.
+[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
+  double left = not_negative(p.cpu_ns);
+  for (const thread_info& t : p.threads)
+    left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
+  for (const scope_node& n : p.nodes)
+    if (n.work.valid && n.work.threads > 1)
+      left -= not_negative(n.total_ns) * (static_cast<double>(n.work.threads) - 1);
+  return std::max(0.0, left);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/unguarded_cpu.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16753,7 +16785,7 @@ namespace detail::advice_rules {
     busiest = std::max(busiest, t.in_scopes_ns);
     all += not_negative(t.in_scopes_ns);
   }
-  if (!(busiest > 0) || all > 1.2 * busiest) return false;
+  if (!(busiest > 0) || all + unguarded_cpu_ns(p) > 1.2 * busiest) return false;
   constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
   struct share {
     std::string_view name;
@@ -16812,6 +16844,22 @@ namespace detail::advice_rules {
     if (is_known && !is_inside) ns += n.off_cpu_ns;
   }
   return ns;
+}
+
+/// H12. Threads without guards do work that no row tells of.
+[[gnu::cold]] inline bool unguarded_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double ns = unguarded_cpu_ns(p);
+  // The driver has threads of its own.
+  if (has_device_work(p) || !(ns > 0) || ns < 0.2 * p.cpu_ns) return false;
+  out.where = "The program";
+  out.time_ns = ns;
+  out.fact = sentence("spends # of its CPU time, #, in threads without guards",
+                      {as_share(ns / p.cpu_ns), as_time(ns)});
+  out.action =
+      "Guard what they do: KPROF_PART where they share a call, KPROF_OP where each has its own. "
+      "Of a library's threads, let the operator say threads()";
+  return true;
 }
 
 /// H2. More threads are in scopes at a time than there are CPUs.
@@ -17737,6 +17785,7 @@ inline constexpr advice_rule catalogue[] = {
     {"H9", calls, cause::guard, 0.01, &guard_too_fine},
     {"H10", calls, cause::threads, 0.01, &uneven_parts},
     {"H11", rows, cause::work, 0.01, &few_channels},
+    {"H12", run, cause::threads, 0, &unguarded_threads},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
@@ -17895,6 +17944,8 @@ inline constexpr explanation explanations[] = {
      "C x bits mod 512 != 0 on the CPU, no groups, below 60 % of the roof",
      "T - least time of C padded to 4 / share of roof of the best row with whole vectors",
      "oneDNN, Understanding Memory Formats"},
+    {"H12", "threads without guards do work that no row tells of",
+     "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
@@ -26900,7 +26951,8 @@ struct thread_time {
 };
 
 /// A line for each thread that spent more than 2 % of its time and 1 % of the run's outside all
-/// scopes, at most three, those with the most such time; then a line that sums the others.
+/// scopes, at most three, those with the most such time; then a line that sums the others. Before
+/// them, what threads without guards took.
 [[gnu::cold]] inline void print_threads(page& out, const profile& p) {
   std::vector<thread_time> threads;
   thread_time rest;
@@ -26914,6 +26966,13 @@ struct thread_time {
   sort_table(threads, [](const thread_time& a, const thread_time& b) {
     return a.outside_ns() > b.outside_ns();
   });
+  const double unguarded = unguarded_cpu_ns(p);
+  if (unguarded > 0.02 * p.cpu_ns && unguarded > 0.01 * p.wall_ns)
+    out.paragraph("",
+                  "without guards: " + out.time(unguarded) + " of CPU time, " +
+                      format_share(share_of(unguarded, p.cpu_ns)) + " of the process's " +
+                      out.time(p.cpu_ns) + ", in threads that no row tells of",
+                  2);
   std::size_t shown = 0;
   while (shown < std::min<std::size_t>(threads.size(), 3) &&
          threads[shown].outside_ns() > 0.02 * threads[shown].wall_ns &&
@@ -32384,9 +32443,9 @@ struct tree_node {
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t slow = 0;  // a call that takes longer is one of the slowest
-  // How many calls come before the next one that is put into `samples`. What came before the first
-  // of them are the slowest.
-  std::uint64_t next_sample = slow_calls::most;
+  // How many calls come before the next one that needs more than to be counted: the first, and each
+  // that is put into `samples`. What came before the first of those are the slowest.
+  std::uint64_t next_sample = 0;
   histogram durations;
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
@@ -32402,13 +32461,9 @@ struct tree_node {
   std::unique_ptr<sampled_calls> samples;
   work values{};
 
-  /// Counts one finished call, but for the histogram.
+  /// Counts one finished call, but for the histogram. Of the first, see note_first().
   [[gnu::always_inline]] void count(std::uint64_t ticks, std::uint64_t self_ticks,
                                     std::uint64_t end) noexcept {
-    if (calls == 0) [[unlikely]] {
-      first = ticks;
-      first_end = end;
-    }
     ++calls;
     total += ticks;
     self += self_ticks;
@@ -32416,11 +32471,17 @@ struct tree_node {
     if (ticks > slow) [[unlikely]]
       slow = slowest.put(ticks, end);
   }
+  /// Keeps a call that is about to be counted, if it is the first.
+  void note_first(const slow_calls::call& c) noexcept {
+    if (calls == 0) first = c.ticks, first_end = c.end;
+  }
   /// Keeps a call that is about to be counted. Without memory, for which it asks may_grow(bytes),
   /// the next tries are rare.
   template <class MayGrow>
   [[gnu::noinline]] void sample(const slow_calls::call& c, MayGrow may_grow) noexcept {
-    next_sample = has_samples(may_grow) ? samples->put(c, calls) : 2 * next_sample;
+    note_first(c);
+    if (calls < slow_calls::most) next_sample = slow_calls::most;
+    else next_sample = has_samples(may_grow) ? samples->put(c, calls) : 2 * calls;
   }
   /// Those of a node of another thread, whose counts are added after that.
   template <class MayGrow>
@@ -34890,7 +34951,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   /// The durations of parts are not counted: joining counts those of whole calls.
   [[gnu::noinline]] void count_noted(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
-    if (n.is_part) n.count(ticks, self_ticks, end);
+    if (n.is_part) n.note_first({ticks, end}), n.count(ticks, self_ticks, end);
     else tree.finish(n, ticks, self_ticks, end);
   }
   /// Makes room for a part of a shared call, or notes a step, whose begin is folded at `at` and was
@@ -42589,6 +42650,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/notes.hpp>
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -42597,6 +42660,37 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// How long all threads of the process run on CPUs while it counts.
+class process_cpu_time {
+ public:
+  void restart() noexcept { spent_ns_ = 0, counts_ = false, count(true); }
+  void count(bool on) noexcept {
+    if (on == counts_) return;
+    if (on) is_told_ = read(since_ns_);
+    else spent_ns_ = ns();
+    counts_ = on;
+  }
+  /// Negative: the system does not tell it.
+  double ns() const noexcept {
+    if (!is_told_ || !counts_) return is_told_ ? spent_ns_ : -1;
+    double now = 0;
+    return read(now) ? spent_ns_ + std::max(0.0, now - since_ns_) : -1;
+  }
+
+ private:
+  static bool read(double& ns) noexcept {
+    timespec t{};
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return false;
+    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
+    return true;
+  }
+
+  bool counts_ = false;
+  bool is_told_ = false;
+  double since_ns_ = 0;
+  double spent_ns_ = 0;  // before
+};
 
 class session_clock {
  public:
@@ -42629,7 +42723,14 @@ class session_clock {
     if (cpu_cost_ns_ == unknown_cost) cpu_cost_ns_ = cost_of_cpu_time();
     time_.reset(first);
     set_cpu_clock();
+    process_cpu_.restart();
   }
+  /// The recording ends.
+  void stop() {
+    process_cpu_.count(false);
+    calibrate_again();
+  }
+  void count_cpu(bool on) noexcept { process_cpu_.count(on); }
   /// Adds a calibration point that is read now.
   void calibrate_again() {
     time_.add(read());
@@ -42656,6 +42757,7 @@ class session_clock {
   /// `now`: in ticks, when the profile was taken.
   void describe(profile& out, std::uint64_t now) const {
     out.wall_ns = time_.since_start_ns(now);
+    out.cpu_ns = process_cpu_.ns();
     out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
                  static_cast<double>(cpu_interval_ns())};
     describe_disagreement(out.notes);
@@ -42709,6 +42811,7 @@ class session_clock {
 
   std::atomic<bool> uses_counter_{false};
   timebase time_;
+  process_cpu_time process_cpu_;
   std::uint64_t cpu_cost_ns_ = unknown_cost;  // of a reading of CPU time
 };
 
@@ -47103,21 +47206,21 @@ class KPROF_DETAIL_LOCAL session_state {
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
     device_.set_recording(false);
-    clock_.calibrate_again();
+    clock_.stop();
   }
 
   bool pause() {
     start_if_armed();
     const session_lock lock(mutex_);
     const bool has_paused = phases_.pause(clock_.elapsed_ns());
-    if (has_paused) listen_by(nullptr), device_.set_recording(false);
+    if (has_paused) listen_by(nullptr), device_.set_recording(false), clock_.count_cpu(false);
     return has_paused;
   }
 
   void resume() {
     const session_lock lock(mutex_);
     if (!phases_.resume(clock_.elapsed_ns())) return;
-    device_.set_recording(true);
+    device_.set_recording(true), clock_.count_cpu(true);
     listen_by(recording_api());
   }
 

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 
 #include "advised.hpp"
+#include "host_case.hpp"
 #include "machines.hpp"
 #include "profile_builder.hpp"
 
@@ -19,37 +20,11 @@ using kprof::dtype;
 using kprof::profile;
 using kprof_test::asked;
 using kprof_test::gain;
+using kprof_test::host_case;
 using kprof_test::not_stated;
 using kprof_test::profile_builder;
 using kprof_test::silent;
-
-namespace {
-
-/// One operator, ten calls of 100 us, in a run of a millisecond on two CPUs of 100 GFLOP/s (f32)
-/// and 20 GB/s each.
-struct host_case {
-  std::string op = "Op", parameters = "n=1";
-  std::uint64_t flops = 1'000'000, bytes = 1000;
-  dtype type = dtype::f32;
-
-  profile make() const {
-    profile_builder b;
-    const auto node = b.op(b.thread("main", 1), op, parameters);
-    b.calls(node, 10, 100e3).work(node, flops, bytes, 0, type);
-    return finished(b);
-  }
-  static profile finished(profile_builder& b) {
-    profile p = b.done();
-    p.wall_ns = 1e6;
-    p.cpus = 2;
-    p.threads[0].in_scopes_ns = 1e6;
-    p.machine.cpu = kprof_test::two_cpus();
-    return p;
-  }
-};
-constexpr double T = 1e6;
-
-}  // namespace
+using kprof_test::T;
 
 TEST_CASE("advice_host.G17_at_the_roof_of_memory") {
   // 100 us at 20 GB/s are 2 MB, more than a cache of 1 MiB holds, but the third one holds it.
@@ -107,80 +82,6 @@ TEST_CASE("advice_host.S8_uneven_calls") {
   profile p = uneven(2, 40e3);
   p.wall_ns = 1.3e6;  // 4.6 % of the run
   CHECK(gain(p, "S8") == silent);
-}
-
-/// What the threads of a profile may have run.
-static double of_guarded_threads(const profile& p) {
-  double ns = 0;
-  for (const kprof::thread_info& t : p.threads) ns += t.begin_ns + t.wall_ns;
-  return ns;
-}
-
-TEST_CASE("advice_host.H1_one_thread_of_several_cpus") {
-  host_case op{};
-  // The roof of arithmetic doubles with both CPUs.
-  CHECK(gain(op.make(), "H1") == Approx(T / 2));
-  CHECK(kprof_test::text_of(asked(op.make(), "H1")[0])
-            .find("Op runs on one of 2 CPUs for 100% of the run") == 0);
-  profile p = op.make();
-  p.nodes[1].self_ns = 0.099 * T;
-  CHECK(gain(p, "H1") == silent);
-  p = op.make();
-  p.machine.cpu.arithmetic[1].operations.all_threads = 100e9;  // two threads of one core
-  CHECK(gain(p, "H1") == silent);
-  p = op.make();
-  p.machine.cpu = {};
-  CHECK(gain(p, "H1") == silent);
-  // That of memory rises by half.
-  op = {.flops = 0, .bytes = 1'000'000};
-  CHECK(gain(op.make(), "H1") == Approx(T / 3));
-  // Faster than one thread can be: it has threads of its own.
-  op = {.flops = 12'000'000};
-  CHECK(gain(op.make(), "H1") == silent);
-
-  profile_builder b;
-  const auto node = b.op(b.thread("main", 1), "Op", "n=1");
-  b.thread("other", 2);
-  b.calls(node, 10, 100e3).work(node, 1'000'000, 1000, 0);
-  p = host_case::finished(b);
-  p.threads[1].in_scopes_ns = 0.2 * T;
-  CHECK(gain(p, "H1") > 0);
-  p.threads[1].in_scopes_ns = 0.21 * T;
-  CHECK(gain(p, "H1") == silent);
-  // Threads without guards are at work too.
-  p.threads[1].in_scopes_ns = 0;
-  p.threads[0].wall_ns = T;
-  p.cpu_ns = of_guarded_threads(p) + 0.2 * T;
-  CHECK(gain(p, "H1") > 0);
-  p.cpu_ns = of_guarded_threads(p) + 0.21 * T;
-  CHECK(gain(p, "H1") == silent);
-}
-
-TEST_CASE("advice_host.H12_threads_without_guards") {
-  profile p = host_case{}.make();
-  p.threads[0].begin_ns = 0.2 * T, p.threads[0].wall_ns = T;
-  CHECK(gain(p, "H12") == silent);  // the system does not tell the process's
-  p.cpu_ns = 1.26 * of_guarded_threads(p);
-  CHECK(gain(p, "H12") == not_stated);
-  p.cpu_ns = 1.24 * of_guarded_threads(p);
-  CHECK(gain(p, "H12") == silent);
-  // What threads with guards were off the CPU, others may have run.
-  p.threads[0].off_cpu_ns = 0.1 * of_guarded_threads(p);
-  CHECK(gain(p, "H12") == not_stated);
-  p.threads[0].off_cpu_ns = 0;
-  // Those of an operator that says so are no others.
-  p.cpu_ns = of_guarded_threads(p) + 2 * T;
-  CHECK(gain(p, "H12") == not_stated);
-  p.nodes[1].work.threads = 3;
-  CHECK(gain(p, "H12") == silent);
-}
-
-TEST_CASE("advice_host.H2_more_threads_than_cpus") {
-  profile p = host_case{}.make();
-  p.threads[0].in_scopes_ns = 2.5 * T;
-  CHECK(gain(p, "H2") == not_stated);
-  p.threads[0].in_scopes_ns = 2.49 * T;
-  CHECK(gain(p, "H2") == silent);
 }
 
 TEST_CASE("advice_host.H4_reference_implementations") {

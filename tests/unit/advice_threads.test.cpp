@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+// Rules of advice about the number of threads: each speaks where its evidence reaches the
+// threshold, and is silent just below it.
+
+#include "catch.hpp"
+
+#include "advised.hpp"
+#include "host_case.hpp"
+#include "profile_builder.hpp"
+
+#include <kprof/advice.hpp>
+
+using kprof::profile;
+using kprof_test::asked;
+using kprof_test::gain;
+using kprof_test::host_case;
+using kprof_test::not_stated;
+using kprof_test::profile_builder;
+using kprof_test::silent;
+using kprof_test::T;
+
+/// What the threads of a profile may have run.
+static double of_guarded_threads(const profile& p) {
+  double ns = 0;
+  for (const kprof::thread_info& t : p.threads) ns += t.begin_ns + t.wall_ns;
+  return ns;
+}
+
+TEST_CASE("advice_threads.H1_one_thread_of_several_cpus") {
+  host_case op{};
+  // The roof of arithmetic doubles with both CPUs.
+  CHECK(gain(op.make(), "H1") == Approx(T / 2));
+  CHECK(kprof_test::text_of(asked(op.make(), "H1")[0])
+            .find("Op runs on one of 2 CPUs for 100% of the run") == 0);
+  profile p = op.make();
+  p.nodes[1].self_ns = 0.099 * T;
+  CHECK(gain(p, "H1") == silent);
+  p = op.make();
+  p.machine.cpu.arithmetic[1].operations.all_threads = 100e9;  // two threads of one core
+  CHECK(gain(p, "H1") == silent);
+  p = op.make();
+  p.machine.cpu = {};
+  CHECK(gain(p, "H1") == silent);
+  // That of memory rises by half.
+  op = {.flops = 0, .bytes = 1'000'000};
+  CHECK(gain(op.make(), "H1") == Approx(T / 3));
+  // Faster than one thread can be: it has threads of its own.
+  op = {.flops = 12'000'000};
+  CHECK(gain(op.make(), "H1") == silent);
+
+  profile_builder b;
+  const auto node = b.op(b.thread("main", 1), "Op", "n=1");
+  b.thread("other", 2);
+  b.calls(node, 10, 100e3).work(node, 1'000'000, 1000, 0);
+  p = host_case::finished(b);
+  p.threads[1].in_scopes_ns = 0.2 * T;
+  CHECK(gain(p, "H1") > 0);
+  p.threads[1].in_scopes_ns = 0.21 * T;
+  CHECK(gain(p, "H1") == silent);
+  // Threads without guards are at work too.
+  p.threads[1].in_scopes_ns = 0;
+  p.threads[0].wall_ns = T;
+  p.cpu_ns = of_guarded_threads(p) + 0.2 * T;
+  CHECK(gain(p, "H1") > 0);
+  p.cpu_ns = of_guarded_threads(p) + 0.21 * T;
+  CHECK(gain(p, "H1") == silent);
+}
+
+TEST_CASE("advice_threads.H12_threads_without_guards") {
+  profile p = host_case{}.make();
+  p.threads[0].begin_ns = 0.2 * T, p.threads[0].wall_ns = T;
+  CHECK(gain(p, "H12") == silent);  // the system does not tell the process's
+  p.cpu_ns = 1.26 * of_guarded_threads(p);
+  CHECK(gain(p, "H12") == not_stated);
+  p.cpu_ns = 1.24 * of_guarded_threads(p);
+  CHECK(gain(p, "H12") == silent);
+  // What threads with guards were off the CPU, others may have run.
+  p.threads[0].off_cpu_ns = 0.1 * of_guarded_threads(p);
+  CHECK(gain(p, "H12") == not_stated);
+  p.threads[0].off_cpu_ns = 0;
+  // Those of an operator that says so are no others.
+  p.cpu_ns = of_guarded_threads(p) + 2 * T;
+  CHECK(gain(p, "H12") == not_stated);
+  p.nodes[1].work.threads = 3;
+  CHECK(gain(p, "H12") == silent);
+}
+
+TEST_CASE("advice_threads.H2_more_threads_than_cpus") {
+  profile p = host_case{}.make();
+  p.threads[0].in_scopes_ns = 2.5 * T;
+  CHECK(gain(p, "H2") == not_stated);
+  p.threads[0].in_scopes_ns = 2.49 * T;
+  CHECK(gain(p, "H2") == silent);
+}
