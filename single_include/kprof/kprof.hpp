@@ -1171,6 +1171,25 @@ KPROF_DETAIL_PIECE(brief, (p, out), (out))
 KPROF_DETAIL_PIECE(shows, (p, field), (field))
 #undef KPROF_DETAIL_PIECE
 
+// Names next to those of the formulas: they would silently read as "no formula" too.
+#define KPROF_DETAIL_NEAR(name)                \
+  template <class T>                           \
+  concept near_##name = requires(const T& p) { \
+    p.name();                                  \
+  };
+KPROF_DETAIL_NEAR(flop)
+KPROF_DETAIL_NEAR(Flops)
+KPROF_DETAIL_NEAR(FLOPs)
+KPROF_DETAIL_NEAR(FLOPS)
+KPROF_DETAIL_NEAR(byte)
+KPROF_DETAIL_NEAR(Bytes)
+#undef KPROF_DETAIL_NEAR
+template <class T>
+concept misspells_flops =
+    !has_flops<T> && (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
+template <class T>
+concept misspells_bytes = !has_bytes<T> && (near_byte<T> || near_Bytes<T>);
+
 template <class T>
 inline constexpr bool is_count = std::is_same_v<T, count> ||
                                  (std::is_integral_v<T> && !std::is_same_v<T, bool>);
@@ -1530,6 +1549,16 @@ constexpr bool check_formulas() noexcept {
         !std::is_same_v<T, T>,
         "kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called "
         "on constant parameters; declare them const");
+    return false;
+  } else if constexpr (misspells_flops<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: the operator has no flops(), but a function whose name differs a little; "
+                  "kprof calls flops()");
+    return false;
+  } else if constexpr (misspells_bytes<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: the operator has no bytes(), but a function whose name differs a little; "
+                  "kprof calls bytes()");
     return false;
   } else {
     if constexpr (has_flops<T>) {

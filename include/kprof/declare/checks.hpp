@@ -182,6 +182,16 @@ constexpr bool check_formulas() noexcept {
         "kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called "
         "on constant parameters; declare them const");
     return false;
+  } else if constexpr (misspells_flops<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: the operator has no flops(), but a function whose name differs a little; "
+                  "kprof calls flops()");
+    return false;
+  } else if constexpr (misspells_bytes<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: the operator has no bytes(), but a function whose name differs a little; "
+                  "kprof calls bytes()");
+    return false;
   } else {
     if constexpr (has_flops<T>) {
       static_assert(

@@ -56,6 +56,25 @@ KPROF_DETAIL_PIECE(brief, (p, out), (out))
 KPROF_DETAIL_PIECE(shows, (p, field), (field))
 #undef KPROF_DETAIL_PIECE
 
+// Names next to those of the formulas: they would silently read as "no formula" too.
+#define KPROF_DETAIL_NEAR(name)                \
+  template <class T>                           \
+  concept near_##name = requires(const T& p) { \
+    p.name();                                  \
+  };
+KPROF_DETAIL_NEAR(flop)
+KPROF_DETAIL_NEAR(Flops)
+KPROF_DETAIL_NEAR(FLOPs)
+KPROF_DETAIL_NEAR(FLOPS)
+KPROF_DETAIL_NEAR(byte)
+KPROF_DETAIL_NEAR(Bytes)
+#undef KPROF_DETAIL_NEAR
+template <class T>
+concept misspells_flops =
+    !has_flops<T> && (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
+template <class T>
+concept misspells_bytes = !has_bytes<T> && (near_byte<T> || near_Bytes<T>);
+
 template <class T>
 inline constexpr bool is_count = std::is_same_v<T, count> ||
                                  (std::is_integral_v<T> && !std::is_same_v<T, bool>);
