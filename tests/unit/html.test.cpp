@@ -153,6 +153,14 @@ TEST_CASE("html.bytes_that_are_not_utf8_become_characters") {
         "b");
 }
 
+TEST_CASE("html.hidden_characters_and_directions_become_visible") {
+  kprof_test::profile_builder b;
+  b.calls(b.op(b.thread("main", 1), "evil\u202Egnp.\u200Bexe \u00E9\u2014"), 1, 10);
+  const boost::json::object data = data_in(page_of(b.p));
+  CHECK(column(data.at("rows").as_object(), "name").at(0).as_string() ==
+        "evil\\u202egnp.\\u200bexe \u00E9\u2014");
+}
+
 TEST_CASE("html.a_page_without_script_has_the_operators") {
   const std::string page = page_of(kprof_test::sample_profile());
   const std::size_t from = page.find("<noscript>"), to = page.find("</noscript>");

@@ -12,6 +12,7 @@
 #include <kprof/report/trace/json_text.hpp>
 #include <kprof/write/printable.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -25,6 +26,19 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Foreign text as a page shows it: what turns the direction of text around, or is hidden, becomes
+/// visible. append_json_text() does that of ASCII.
+[[gnu::cold]] inline std::string visible_text(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    if (c.size > 1 && is_unsafe(c.value)) out += escaped(c.value);
+    else out.append(text.substr(0, std::max(c.size, 1U)));
+    text.remove_prefix(std::max(c.size, 1U));
+  }
+  return out;
+}
 
 class script_json {
  public:
@@ -52,7 +66,9 @@ class script_json {
   void flag(bool value) { put(value ? "true" : "false"); }
   void text(std::string_view value) {
     text_.assign("\"");
-    append_json_text(text_, value);
+    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    if (std::all_of(value.begin(), value.end(), is_ascii)) append_json_text(text_, value);
+    else append_json_text(text_, visible_text(value));
     for (std::size_t at = 0; (at = text_.find('<', at)) != std::string::npos; at += 6)
       text_.replace(at, 1, "\\u003c");
     put(text_ += '"');
