@@ -55,7 +55,8 @@ KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
 
 /// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
 /// and of what was recorded when stop() ends a recording: by the thread that calls step() or
-/// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends.
+/// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends, nor for
+/// a cycle that ends while it runs.
 ///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
 KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
 

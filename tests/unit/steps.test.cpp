@@ -212,6 +212,29 @@ TEST_CASE("steps.a_function_that_takes_profiles_may_start_anew_or_change_the_sch
   }
 }
 
+TEST_CASE("steps.a_function_that_takes_profiles_is_not_called_inside_itself") {
+  static int calls = 0;
+  static bool runs_steps = true;
+  kprof::on_profile([](const kprof::profile&, void*) {
+    if (++calls > 100) return;
+    if (runs_steps) return run_steps(6);
+    CHECK(kprof::start());
+    kprof::stop();
+  });
+  kprof::settings wanted;
+  wanted.schedule = {.active = 2};
+  REQUIRE(kprof::start(wanted));
+  run_steps(2);
+  CHECK(calls == 1);
+  run_steps(2);
+  CHECK(calls == 2);
+  runs_steps = false;
+  run_steps(2);
+  CHECK(calls == 3);
+  kprof::on_profile(nullptr);
+  REQUIRE(kprof::start());
+}
+
 TEST_CASE("steps.a_function_that_takes_profiles_may_start_without_a_schedule_or_stop") {
   static bool starts = false;
   for (const bool start : {true, false}) {

@@ -206,9 +206,11 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   });
   is_only_recorded_ = !had_memory;
   has_cycle_ = has_cycle_ || had_memory;
-  if (use_ == nullptr || !had_memory) return;
+  // A cycle that ends inside the function is kept, but not handed to it: it could never return.
+  if (use_ == nullptr || !had_memory || std::exchange(is_handing_, true)) return;
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
+  is_handing_ = false;
 }
 
 /// hub_record::step.
