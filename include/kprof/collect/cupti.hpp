@@ -143,9 +143,19 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
     version_ = version;
     failed_.note(cupti::failing::time, clock_.measure(f_));
+    bool was_beside_others = false;
+    status s = subscribe_and_enable(false, calls, was_beside_others);
+    // A driver may know the second set of calls and refuse what it asks for.
+    if (!s && was_beside_others && client_.handle() == nullptr)
+      s = subscribe_and_enable(true, calls, was_beside_others);
+    return s;
+  }
+  status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
-    if (const cupti::result r = client_.subscribe(to, version); r != cupti::success) {
+    const cupti::result r = client_.subscribe(to, version_, alone);
+    is_beside_others = client_.is_beside_others();
+    if (r != cupti::success) {
       if (client_.handle() != nullptr) end_subscription();
       return {refusal(r)};
     }

@@ -29,15 +29,13 @@ class client {
     buffer_completed_v2 completed_v2;
   };
 
-  /// `version`: of CUPTI. Goes on with an earlier subscription that could not be ended.
-  result subscribe(const callbacks& to, std::uint32_t version) noexcept {
-    if (who_ == nullptr && !subscribe_beside_others(to, version))
+  /// `version`: of CUPTI. Goes on with an earlier subscription that could not be ended. `alone`: by
+  /// the first set of calls.
+  result subscribe(const callbacks& to, std::uint32_t version, bool alone) noexcept {
+    if (who_ == nullptr && (alone || !subscribe_beside_others(to, version)))
       if (const result r = f_.subscribe(&who_, to.event, to.user); r != success) return r;
-    if (!beside_others_) return f_.register_buffers(to.requested, to.completed);
-    const result r = f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2);
-    if (r == success || unsubscribe() != success) return r;
-    if (const result alone = f_.subscribe(&who_, to.event, to.user); alone != success) return alone;
-    return f_.register_buffers(to.requested, to.completed);
+    return beside_others_ ? f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2)
+                          : f_.register_buffers(to.requested, to.completed);
   }
   result unsubscribe() noexcept {
     const result r = f_.unsubscribe(who_);
