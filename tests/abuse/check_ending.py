@@ -219,6 +219,7 @@ def programs_own_signals(program):
 def other_ends(program):
     for way, expected, has_report in (
         ("terminates", -signal.SIGABRT, True),
+        ("terminates_in_the_past", -signal.SIGABRT, True),
         ("quick_exit", 3, True),
         ("_exit", 4, False),
         ("abort", -signal.SIGABRT, False),
@@ -235,6 +236,9 @@ def main_ends_first(program):
     status, out, err = finish(start(program, "main_ends_first"))
     check(f"main_ends_first: status {status}", status == 0, out + err)
     check("main_ends_first: report", is_whole(out), out + err)
+    status, out, err = finish(start(program, "main_ends_first", "descriptors"))
+    check(f"main_ends_first without a descriptor: status {status}", status == 0, out + err)
+    check("main_ends_first without a descriptor: report", is_whole(out), out + err)
     run = start(program, "main_ends_first")
     run.send_signal(signal.SIGTERM)
     status, out, err = finish(run)

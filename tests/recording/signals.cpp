@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Guards in a signal's handler that interrupts guards, thousands of times a second, while another
-// thread takes snapshots: every scope is recorded or counted as dropped.
+// Guards in a signal's handler that interrupts guards and snapshots, thousands of times a second,
+// while another thread takes snapshots too: every scope is recorded or counted as dropped.
 
 #include <kprof/kprof.hpp>
 
@@ -96,6 +96,7 @@ int main(int argc, char**) {
     KPROF_REGION("around");
     for (std::int64_t i = 0; i < 1000; ++i) { KPROF_OP(Op, {i % 3, i % 2}); }
     done += 1001;
+    if (done % 20'020 == 1) static_cast<void>(kprof::snapshot());
   }
   const itimerval never{};
   setitimer(ITIMER_REAL, &never, nullptr);

@@ -181,6 +181,56 @@ TEST_CASE("attribution_graphs.updates_and_launches_are_ordered_by_ticks_whatever
   CHECK(runs(p) == counts{{"graph/Op n=10: k", 2}, {"graph/Op n=20: k", 1}});
 }
 
+TEST_CASE("attribution_graphs.a_call_that_captures_kernels_may_copy_at_once") {
+  constexpr std::uint64_t graph = 1ULL << 32U;
+  engine e;
+  const auto call = [&](std::int64_t n, std::uint32_t id, record_kind kind, bool captures) {
+    const scope_token t = begin_op(n);
+    if (captures) e.node(graph + static_cast<std::uint64_t>(n));
+    e.launch({id}, 1, kind);
+    end(t);
+  };
+  call(1, 1, record_kind::transfer_launch, true);
+  call(2, 2, record_kind::kernel_launch, true);
+  call(3, 3, record_kind::graph_launch, true);
+  call(4, 4, record_kind::transfer_launch, false);
+  const kprof::profile p = e.profile();
+  CHECK(find_all(p, "Op n=1")[0]->captured == 1);
+  CHECK(find_all(p, "Op n=1")[0]->unlaunched == 0);
+  for (const char* direct : {"Op n=2", "Op n=3", "Op n=4"}) {
+    INFO(direct);
+    CHECK(find_all(p, direct)[0]->captured == 0);
+    CHECK(find_all(p, direct)[0]->unlaunched == 0);
+  }
+}
+
+TEST_CASE("attribution_graphs.calls_older_than_the_recording_lack_work_if_they_launch_more") {
+  engine e;
+  const scope_token untold = begin_op(1), inner = begin_op(2), host = begin_op(3);
+  e.threads.restart(5);
+  e.devices.restart(5, 1 << 24);
+  e.threads.restart(6);
+  e.devices.restart(6, 1 << 24);
+  end(host);
+  e.launch({1});
+  end(inner);
+  end(untold);
+  e.take_launches();
+  e.read({kernel(1)});
+  const kprof::profile p = e.profile();
+  CHECK(find_all(p, "Op n=1")[0]->unrecorded == 1);
+  CHECK(find_all(p, "Op n=1/Op n=2")[0]->unrecorded == 1);
+  CHECK(find_all(p, "Op n=1/Op n=2/Op n=3")[0]->unrecorded == 0);  // never on a device
+  e.threads.restart(7);
+  e.devices.restart(7, 1 << 24);
+  const scope_token told = begin_op(4);
+  e.launch({9}, 1, record_kind::ignored_launch);
+  e.threads.restart(8);
+  e.devices.restart(8, 1 << 24);
+  end(told);
+  CHECK(find_all(e.profile(), "Op n=4")[0]->unrecorded == 1);  // what came before is missing
+}
+
 TEST_CASE("attribution_graphs.graphs_that_outlive_a_recording_may_have_been_updated_unseen") {
   constexpr std::uint64_t captured = 1ULL << 32U, exec = 2ULL << 32U, other = 3ULL << 32U,
                           late = 4ULL << 32U;

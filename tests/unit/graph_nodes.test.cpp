@@ -98,20 +98,3 @@ TEST_CASE("graph_nodes.before_an_update_a_node_that_nobody_told_of_belongs_to_no
   REQUIRE(g.find(exec, 500, where));
   CHECK(where.path == 10);
 }
-
-TEST_CASE("graph_nodes.of_very_many_updates_the_first_are_forgotten_and_not_confused") {
-  graph_nodes g;
-  captured_scope where;
-  const std::uint64_t exec = std::uint64_t{1000} << 32U;
-  for (std::uint64_t i = 0; i < 200; ++i) g.made(i << 32U, {static_cast<std::uint32_t>(i), 0});
-  g.copied(exec, 0);
-  for (std::uint64_t i = 1; i < 200; ++i) g.updated(exec, i << 32U, 10 * i);
-  std::uint64_t known = 0;
-  for (std::uint64_t i = 0; i < 200; ++i) {
-    if (!g.find(exec, 10 * i + 5, where)) continue;
-    ++known;
-    CHECK(where.path == i);
-  }
-  CHECK(known >= 60);
-  CHECK(known <= 70);
-}

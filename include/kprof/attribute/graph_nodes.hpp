@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -100,10 +101,17 @@ class graph_nodes {
     if (is_older != nullptr) *is_older = n->copied && n->round != round_;
     if (!updates_.empty()) {
       if (const auto at = updates_.find(id); at != updates_.end())
-        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;)
-          where = at->second[i].where;
+        where = at->second.at(launched, where);
     }
     return where.path != unknown_path;
+  }
+  /// The records of all launches before `ticks` have been read.
+  void forget_versions_until(std::uint64_t ticks) {
+    const std::lock_guard lock(mutex_);
+    for (auto at = updates_.begin(); at != updates_.end();) {
+      versions_ -= at->second.drop_until(ticks, 0);
+      at = at->second.empty() ? updates_.erase(at) : std::next(at);
+    }
   }
   /// Nodes that are remembered.
   std::size_t size() {
@@ -115,8 +123,8 @@ class graph_nodes {
     std::size_t sum =
         graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
     for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
-    // a deque holds 512 bytes at least
-    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);
+    for (const auto& [id, older] : updates_)
+      sum += sizeof(older) + 4 * sizeof(void*) + older.bytes();
     return sum;
   }
   /// How many graphs were forgotten though their destruction was not seen.
@@ -128,8 +136,6 @@ class graph_nodes {
 
  private:
   static constexpr std::uint32_t unknown_path = captured_scope::unknown_path;
-  static constexpr std::size_t kept_versions = 64;
-
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
@@ -145,6 +151,45 @@ class graph_nodes {
   struct version {
     std::uint64_t until;
     captured_scope where;
+  };
+  /// What a node was before its updates, as long as records of launches from then may come.
+  class versions {
+   public:
+    bool empty() const noexcept { return all_.empty(); }
+    std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
+    /// Where the node belonged at `launched`. `now`: where it does.
+    captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
+      latest_read_ = std::max(latest_read_, launched);
+      if (launched < forgotten_until_) return {unknown_path, 0};
+      const auto found =
+          std::upper_bound(all_.begin(), all_.end(), launched,
+                           [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
+      return found == all_.end() ? now : found->where;
+    }
+    /// Returns how many more there are. Those whose launches have been read go, but for a few: the
+    /// records of one node come nearly in order.
+    std::ptrdiff_t add(const version& v) {
+      all_.push_back(v);
+      if (all_.size() < 2 * kept) return 1;
+      return 1 - static_cast<std::ptrdiff_t>(drop_until(latest_read_, kept));
+    }
+    /// Drops those that ended by `ticks`, but for `left`. Returns how many.
+    std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
+      std::size_t count = 0;
+      while (count + left < all_.size() && all_[count].until <= ticks) ++count;
+      if (count == 0) return 0;
+      forgotten_until_ = all_[count - 1].until;
+      all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
+      if (all_.empty()) all_ = std::vector<version>{};
+      return count;
+    }
+
+   private:
+    static constexpr std::size_t kept = 8;
+
+    std::vector<version> all_;  // by rising `until`
+    std::uint64_t latest_read_ = 0;
+    std::uint64_t forgotten_until_ = 0;
   };
 
   // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
@@ -181,12 +226,16 @@ class graph_nodes {
   }
 
   void keep_version(std::uint64_t id, const version& v) {
-    std::deque<version>& older = updates_[id];
-    older.push_back(v);
-    if (older.size() <= kept_versions) return;
-    // What the node was at first is forgotten, but not that it was something else.
-    older.pop_front();
-    older.front().where = {unknown_path, 0};
+    versions& older = updates_[id];
+    versions_ += static_cast<std::size_t>(older.add(v));
+    // Launches before that are of unknown scopes then.
+    if (versions_ > 2 * kept_destroyed_) versions_ -= older.drop_until(v.until, 0);
+  }
+  void forget_versions(std::uint64_t id) {
+    const auto at = updates_.find(id);
+    if (at == updates_.end()) return;
+    versions_ -= at->second.drop_until(~std::uint64_t{0}, 0);
+    updates_.erase(at);
   }
   void forget(std::uint64_t number) {
     const auto at = graphs_.find(number);
@@ -194,7 +243,7 @@ class graph_nodes {
     nodes_ -= at->second.nodes.size();
     if (at->second.is_destroyed) destroyed_nodes_ -= at->second.nodes.size();
     if (!updates_.empty())
-      for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
+      for (const node& n : at->second.nodes) forget_versions(number << 32U | n.number);
     graphs_.erase(at);
   }
   /// CUPTI does not report the destruction of every graph: the least recently used ones are assumed
@@ -221,7 +270,8 @@ class graph_nodes {
   std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
-  std::unordered_map<std::uint64_t, std::deque<version>> updates_;
+  std::unordered_map<std::uint64_t, versions> updates_;
+  std::size_t versions_ = 0;  // of all nodes
   std::deque<std::uint64_t>
       order_;  // graphs, in the order in which they were made or kept once more
   std::deque<std::uint64_t> destroyed_;

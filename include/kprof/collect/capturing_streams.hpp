@@ -30,9 +30,10 @@ constexpr bool ends_capture(int cuda_result) noexcept {
 
 class capturing_streams {
  public:
-  /// This thread begins to capture the stream.
-  void begin(void* stream) noexcept {
-    const capture c = of(stream);
+  /// This thread begins to capture the stream, which is of `context`; null: not known.
+  void begin(void* stream, void* context) noexcept {
+    capture c = of(stream);
+    c.context = context;
     const std::lock_guard lock(mutex_);
     if (!attempt([&] { all_.push_back(c); })) ++without_entry_;
   }
@@ -61,6 +62,12 @@ class capturing_streams {
     const std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const capture& c) { return c.stream == stream && !c.per_thread; });
   }
+  /// The context is destroyed, and its streams with it.
+  void destroyed_with(void* context) noexcept {
+    if (context == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [&](const capture& c) { return c.context == context; });
+  }
   bool any() noexcept {
     const std::lock_guard lock(mutex_);
     return !all_.empty() || without_entry_ != 0;
@@ -70,7 +77,8 @@ class capturing_streams {
   struct capture {
     void* stream;
     bool per_thread;
-    pthread_t thread;  // of the stream, where that is per thread
+    pthread_t thread;         // of the stream, where that is per thread
+    void* context = nullptr;  // when it began
     bool operator==(const capture& o) const noexcept {
       return stream == o.stream && per_thread == o.per_thread &&
              (!per_thread || pthread_equal(thread, o.thread) != 0);

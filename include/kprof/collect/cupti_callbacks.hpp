@@ -107,7 +107,8 @@ class callback_handler {
           launched(s, timed_ ? of.function : std::uint16_t{0}, result_of(data));
         break;
       case call::begin_capture:
-        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (enters && s.capturing == 0)
+          wait_.begin_capture(stream_of(data), field<void*>(data, callback_data::context));
         if (leaves(s.capturing) && result_of(data) != 0) wait_.capturing().end(stream_of(data));
         break;
       case call::end_capture:
@@ -216,7 +217,10 @@ class callback_handler {
       s.captured = true;
       wait_.capturing().captured();
     }
-    if (s.copying == 0) listener_.graph_node_made(node, does_work);
+    // A graph that is launched into a capture is copied: its nodes are its own scopes' work.
+    const bool is_copy =
+        s.copying != 0 || (s.launching != 0 && s.what == launch_kind::graph && does_work);
+    if (!is_copy) listener_.graph_node_made(node, does_work);
   }
   bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
     void* const node = field<void*>(graph, offset);

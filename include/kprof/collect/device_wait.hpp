@@ -40,6 +40,7 @@ class device_wait {
   /// The context is about to be destroyed: a wait that is under way finishes first, but for a
   /// second at most, since its device may be waiting for this thread.
   void remove(void* context) noexcept {
+    capturing_.destroyed_with(context);
     {
       const std::lock_guard lock(mutex_);
       if (std::erase(contexts_, context) == 0) return;
@@ -63,9 +64,9 @@ class device_wait {
   /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
   /// first lets a wait finish that is under way; but for 20 ms at most, since the device may itself
   /// be waiting for this thread.
-  void begin_capture(void* stream) {
+  void begin_capture(void* stream, void* context) {
     const auto alone = lock_within(20, waiting_);
-    capturing_.begin(stream);
+    capturing_.begin(stream, context);
   }
   capturing_streams& capturing() noexcept { return capturing_; }
 

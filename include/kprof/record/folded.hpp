@@ -17,13 +17,22 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// What a scope has launched on a device, with the scopes inside it: bits.
+namespace launched_bits {
+inline constexpr std::uint8_t copies = 1;      // or memsets
+inline constexpr std::uint8_t kernels = 2;     // or graphs
+inline constexpr std::uint8_t unrecorded = 4;  // while nothing was recorded
+inline constexpr std::uint8_t maybe = 8;       // the scope is older than the recording
+inline constexpr std::uint8_t recorded = copies | kernels;
+}  // namespace launched_bits
+
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
   bool adopted;               // an adopted context and not a scope
   std::uint64_t start;        // ticks
   std::uint64_t child_ticks;  // spent in scopes inside it
-  bool launched = false;      // work on a device
+  std::uint8_t launched = 0;  // launched_bits
   std::uint32_t path = 0;     // of its node; 0 until somebody asks
   std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
   cpu_reading cpu{};          // what the thread had noted last when it began
@@ -132,7 +141,7 @@ class part_notes {
     if (end_ == 0 && room_ > kept) clear();
   }
   void clear() noexcept {
-    notes_ = {};
+    notes_ = std::vector<part_note>{};
     begin_ = end_ = room_ = 0;
   }
 

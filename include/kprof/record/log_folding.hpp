@@ -203,7 +203,11 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (kind_of(word) != record_kind::host_call) {
       // An ignored launch in a scope that counts is work of its call that no record will tell of.
       if (!stack.empty() || path != launch_note::ignored) missing.add(node, kind_of(word));
-      if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+      if (!stack.empty())
+        stack.back().launched |= path == launch_note::ignored ? launched_bits::unrecorded
+                                 : kind_of(word) == record_kind::transfer_launch
+                                     ? launched_bits::copies
+                                     : launched_bits::kernels;
     }
     if (total != nullptr) total->add_call(ticks_of(call));
     append_notes(at, path, number, launches);
@@ -222,13 +226,17 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (!f.adopted) count_finished(f, ticks, now);
     // What was launched under an adopted context is another thread's scope's.
     const std::uint64_t child_ticks = f.adopted ? f.child_ticks : ticks;
-    const bool launched = f.launched && !f.adopted;
+    const std::uint8_t launched = f.adopted ? std::uint8_t{0} : f.launched;
     stack.pop_back();
     if (stack.empty()) return;
     stack.back().child_ticks += child_ticks;
     stack.back().launched |= launched;
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
+    using namespace launched_bits;
+    // Nobody has told what the call launched before the recording.
+    if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0)
+      missing.add(f.node, record_kind::ignored_launch);
     tree_node& n = tree[f.node];
     const std::uint64_t self_ticks = f.child_ticks < ticks ? ticks - f.child_ticks : 0;
     if (n.is_noted || cpu.latest().ticks > f.start) [[unlikely]] {
@@ -238,7 +246,9 @@ class KPROF_DETAIL_LOCAL log_folding {
       tree.finish(n, ticks, self_ticks, end);
     }
     ++counts.finished;
-    if (f.launched) ++n.device_calls;
+    // A call that captures its kernels may copy something in at once.
+    if ((f.launched & kernels) != 0 || ((f.launched & copies) != 0 && f.graph == 0))
+      ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
   }
 

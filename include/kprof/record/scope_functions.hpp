@@ -14,6 +14,8 @@
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -305,6 +307,11 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
   std::uint64_t cost[batches], empty[batches];
+  scratch.publish(memory.get());
+  // A guard in a signal's handler must not record into this log.
+  sigset_t every, before_it;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before_it);
   log_head* const mine = this_log;
   this_log = &scratch;
   for (std::size_t b = 0; b < batches; ++b) {
@@ -316,6 +323,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
     empty[b] = (get(middle + record_header + 64) & ~end_bit) - get(middle + 8);
   }
   this_log = mine;
+  pthread_sigmask(SIG_SETMASK, &before_it, nullptr);
   return {median(cost) / static_cast<double>(scopes), median(empty)};
 }
 

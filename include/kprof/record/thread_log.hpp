@@ -172,8 +172,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     for (open_frame& f : stack) {
       // Its call counts in this recording, and what it launched before does not. That needs no
       // memory: a node is no further back than it was.
-      if (f.launched) missing.add(f.node, record_kind::ignored_launch);
+      const bool has_launched = (f.launched & ~launched_bits::maybe) != 0;
+      if (has_launched) missing.add(f.node, record_kind::ignored_launch);
       f = {f.node, f.adopted, now, 0};
+      f.launched = launched_bits::maybe;
+      if (has_launched) f.launched |= launched_bits::unrecorded;
     }
     device.clear();
     calls.clear();
@@ -233,7 +236,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   void cut_open_launches() {
     for (const open_frame& f : stack) {
       const work& values = tree[f.node].values;
-      if (f.launched && !f.adopted && (values.has_flops != 0 || values.has_bytes != 0))
+      if ((f.launched & launched_bits::recorded) != 0 && !f.adopted &&
+          (values.has_flops != 0 || values.has_bytes != 0))
         missing.cut(f.node);
     }
   }

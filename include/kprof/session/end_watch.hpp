@@ -57,11 +57,13 @@ class KPROF_DETAIL_LOCAL end_watch {
   /// the system gives no thread; then nothing is watched. Not for two threads at once.
   static bool start(writer write) noexcept {
     if (process != 0) return true;
+    const pid_t own = getpid();
+    if (own <= 0) return false;  // a filter of system calls refuses it
     write_outputs = write;
     if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0 ||
         !start_own_thread(&run, nullptr))
       return false;
-    process = getpid();
+    process = own;
     for (std::size_t i = 0; i < ending_signal_count; ++i) take(i);
     previous_terminate = std::set_terminate(&on_terminate);
     return true;
@@ -87,8 +89,7 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (!is_watching() || inside_kprof) return;
     const hold_cancellation hold;
     static_cast<void>(ask(signal, true));  // else another thread has asked
-    const timespec until = in_seconds(longest_seconds);
-    while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
+    static_cast<void>(posted_within(longest_seconds, written));
   }
 
   /// For a thread in exit(): where a signal ends the process already, leaves that to it, and so
@@ -107,7 +108,7 @@ class KPROF_DETAIL_LOCAL end_watch {
   /// that the program is in, and a launcher passes on what the terminal has sent to both.
   static constexpr std::int64_t one_signal_ns = 250'000'000;
 
-  static bool is_watching() noexcept { return process == getpid(); }
+  static bool is_watching() noexcept { return process > 0 && process == getpid(); }
 
   /// Wakes the thread. False where it has been woken already. May be called in a signal handler.
   static bool ask(int signal, bool caller_ends) noexcept {
@@ -183,13 +184,15 @@ class KPROF_DETAIL_LOCAL end_watch {
     send_again(signal);
   }
   /// By the system call: libkprof.so has a kill() of its own.
-  static void send_again(int signal) noexcept { syscall(SYS_kill, getpid(), signal); }
+  static void send_again(int signal) noexcept {
+    if (const pid_t own = getpid(); own > 0) syscall(SYS_kill, own, signal);
+  }
 
   [[noreturn]] static void* run(void*) noexcept {
     pthread_setname_np(pthread_self(), "kprof");
     std::optional<mark_inside_kprof> mark{std::in_place};
     for (;;) {
-      while (!is_woken_within_a_second())
+      while (!posted_within(1, wake))
         if (only_own_threads_are_left()) {
           mark.reset();
           end_as_last_thread();
@@ -206,16 +209,14 @@ class KPROF_DETAIL_LOCAL end_watch {
     }
   }
 
-  static bool is_woken_within_a_second() noexcept {
-    const timespec until = in_seconds(1);
-    return sem_timedwait(&wake, &until) == 0;
-  }
-  /// As sem_timedwait() takes it.
-  static timespec in_seconds(int seconds) noexcept {
+  /// By a clock that nobody sets, read past a library that shows the program another time.
+  static bool posted_within(int seconds, sem_t& semaphore) noexcept {
     timespec until{};
-    clock_gettime(CLOCK_REALTIME, &until);
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
     until.tv_sec += seconds;
-    return until;
+    while (sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until) != 0)
+      if (errno != EINTR) return false;
+    return true;
   }
   /// What the C library does when a program's last thread ends.
   [[noreturn]] static void end_as_last_thread() noexcept {
