@@ -31604,13 +31604,22 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// What a scope has launched on a device, with the scopes inside it: bits.
+namespace launched_bits {
+inline constexpr std::uint8_t copies = 1;      // or memsets
+inline constexpr std::uint8_t kernels = 2;     // or graphs
+inline constexpr std::uint8_t unrecorded = 4;  // while nothing was recorded
+inline constexpr std::uint8_t maybe = 8;       // the scope is older than the recording
+inline constexpr std::uint8_t recorded = copies | kernels;
+}  // namespace launched_bits
+
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
   bool adopted;               // an adopted context and not a scope
   std::uint64_t start;        // ticks
   std::uint64_t child_ticks;  // spent in scopes inside it
-  bool launched = false;      // work on a device
+  std::uint8_t launched = 0;  // launched_bits
   std::uint32_t path = 0;     // of its node; 0 until somebody asks
   std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
   cpu_reading cpu{};          // what the thread had noted last when it began
@@ -31719,7 +31728,7 @@ class part_notes {
     if (end_ == 0 && room_ > kept) clear();
   }
   void clear() noexcept {
-    notes_ = {};
+    notes_ = std::vector<part_note>{};
     begin_ = end_ = room_ = 0;
   }
 
@@ -35061,7 +35070,11 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (kind_of(word) != record_kind::host_call) {
       // An ignored launch in a scope that counts is work of its call that no record will tell of.
       if (!stack.empty() || path != launch_note::ignored) missing.add(node, kind_of(word));
-      if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+      if (!stack.empty())
+        stack.back().launched |= path == launch_note::ignored ? launched_bits::unrecorded
+                                 : kind_of(word) == record_kind::transfer_launch
+                                     ? launched_bits::copies
+                                     : launched_bits::kernels;
     }
     if (total != nullptr) total->add_call(ticks_of(call));
     append_notes(at, path, number, launches);
@@ -35080,13 +35093,17 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (!f.adopted) count_finished(f, ticks, now);
     // What was launched under an adopted context is another thread's scope's.
     const std::uint64_t child_ticks = f.adopted ? f.child_ticks : ticks;
-    const bool launched = f.launched && !f.adopted;
+    const std::uint8_t launched = f.adopted ? std::uint8_t{0} : f.launched;
     stack.pop_back();
     if (stack.empty()) return;
     stack.back().child_ticks += child_ticks;
     stack.back().launched |= launched;
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
+    using namespace launched_bits;
+    // Nobody has told what the call launched before the recording.
+    if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0)
+      missing.add(f.node, record_kind::ignored_launch);
     tree_node& n = tree[f.node];
     const std::uint64_t self_ticks = f.child_ticks < ticks ? ticks - f.child_ticks : 0;
     if (n.is_noted || cpu.latest().ticks > f.start) [[unlikely]] {
@@ -35096,7 +35113,9 @@ class KPROF_DETAIL_LOCAL log_folding {
       tree.finish(n, ticks, self_ticks, end);
     }
     ++counts.finished;
-    if (f.launched) ++n.device_calls;
+    // A call that captures its kernels may copy something in at once.
+    if ((f.launched & kernels) != 0 || ((f.launched & copies) != 0 && f.graph == 0))
+      ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
   }
 
@@ -35364,8 +35383,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     for (open_frame& f : stack) {
       // Its call counts in this recording, and what it launched before does not. That needs no
       // memory: a node is no further back than it was.
-      if (f.launched) missing.add(f.node, record_kind::ignored_launch);
+      const bool has_launched = (f.launched & ~launched_bits::maybe) != 0;
+      if (has_launched) missing.add(f.node, record_kind::ignored_launch);
       f = {f.node, f.adopted, now, 0};
+      f.launched = launched_bits::maybe;
+      if (has_launched) f.launched |= launched_bits::unrecorded;
     }
     device.clear();
     calls.clear();
@@ -35425,7 +35447,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   void cut_open_launches() {
     for (const open_frame& f : stack) {
       const work& values = tree[f.node].values;
-      if (f.launched && !f.adopted && (values.has_flops != 0 || values.has_bytes != 0))
+      if ((f.launched & launched_bits::recorded) != 0 && !f.adopted &&
+          (values.has_flops != 0 || values.has_bytes != 0))
         missing.cut(f.node);
     }
   }
@@ -35504,6 +35527,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -35586,10 +35610,17 @@ class graph_nodes {
     if (is_older != nullptr) *is_older = n->copied && n->round != round_;
     if (!updates_.empty()) {
       if (const auto at = updates_.find(id); at != updates_.end())
-        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;)
-          where = at->second[i].where;
+        where = at->second.at(launched, where);
     }
     return where.path != unknown_path;
+  }
+  /// The records of all launches before `ticks` have been read.
+  void forget_versions_until(std::uint64_t ticks) {
+    const std::lock_guard lock(mutex_);
+    for (auto at = updates_.begin(); at != updates_.end();) {
+      versions_ -= at->second.drop_until(ticks, 0);
+      at = at->second.empty() ? updates_.erase(at) : std::next(at);
+    }
   }
   /// Nodes that are remembered.
   std::size_t size() {
@@ -35601,8 +35632,8 @@ class graph_nodes {
     std::size_t sum =
         graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
     for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
-    // a deque holds 512 bytes at least
-    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);
+    for (const auto& [id, older] : updates_)
+      sum += sizeof(older) + 4 * sizeof(void*) + older.bytes();
     return sum;
   }
   /// How many graphs were forgotten though their destruction was not seen.
@@ -35614,8 +35645,6 @@ class graph_nodes {
 
  private:
   static constexpr std::uint32_t unknown_path = captured_scope::unknown_path;
-  static constexpr std::size_t kept_versions = 64;
-
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
@@ -35631,6 +35660,45 @@ class graph_nodes {
   struct version {
     std::uint64_t until;
     captured_scope where;
+  };
+  /// What a node was before its updates, as long as records of launches from then may come.
+  class versions {
+   public:
+    bool empty() const noexcept { return all_.empty(); }
+    std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
+    /// Where the node belonged at `launched`. `now`: where it does.
+    captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
+      latest_read_ = std::max(latest_read_, launched);
+      if (launched < forgotten_until_) return {unknown_path, 0};
+      const auto found =
+          std::upper_bound(all_.begin(), all_.end(), launched,
+                           [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
+      return found == all_.end() ? now : found->where;
+    }
+    /// Returns how many more there are. Those whose launches have been read go, but for a few: the
+    /// records of one node come nearly in order.
+    std::ptrdiff_t add(const version& v) {
+      all_.push_back(v);
+      if (all_.size() < 2 * kept) return 1;
+      return 1 - static_cast<std::ptrdiff_t>(drop_until(latest_read_, kept));
+    }
+    /// Drops those that ended by `ticks`, but for `left`. Returns how many.
+    std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
+      std::size_t count = 0;
+      while (count + left < all_.size() && all_[count].until <= ticks) ++count;
+      if (count == 0) return 0;
+      forgotten_until_ = all_[count - 1].until;
+      all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
+      if (all_.empty()) all_ = std::vector<version>{};
+      return count;
+    }
+
+   private:
+    static constexpr std::size_t kept = 8;
+
+    std::vector<version> all_;  // by rising `until`
+    std::uint64_t latest_read_ = 0;
+    std::uint64_t forgotten_until_ = 0;
   };
 
   // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
@@ -35667,12 +35735,16 @@ class graph_nodes {
   }
 
   void keep_version(std::uint64_t id, const version& v) {
-    std::deque<version>& older = updates_[id];
-    older.push_back(v);
-    if (older.size() <= kept_versions) return;
-    // What the node was at first is forgotten, but not that it was something else.
-    older.pop_front();
-    older.front().where = {unknown_path, 0};
+    versions& older = updates_[id];
+    versions_ += static_cast<std::size_t>(older.add(v));
+    // Launches before that are of unknown scopes then.
+    if (versions_ > 2 * kept_destroyed_) versions_ -= older.drop_until(v.until, 0);
+  }
+  void forget_versions(std::uint64_t id) {
+    const auto at = updates_.find(id);
+    if (at == updates_.end()) return;
+    versions_ -= at->second.drop_until(~std::uint64_t{0}, 0);
+    updates_.erase(at);
   }
   void forget(std::uint64_t number) {
     const auto at = graphs_.find(number);
@@ -35680,7 +35752,7 @@ class graph_nodes {
     nodes_ -= at->second.nodes.size();
     if (at->second.is_destroyed) destroyed_nodes_ -= at->second.nodes.size();
     if (!updates_.empty())
-      for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
+      for (const node& n : at->second.nodes) forget_versions(number << 32U | n.number);
     graphs_.erase(at);
   }
   /// CUPTI does not report the destruction of every graph: the least recently used ones are assumed
@@ -35707,7 +35779,8 @@ class graph_nodes {
   std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
-  std::unordered_map<std::uint64_t, std::deque<version>> updates_;
+  std::unordered_map<std::uint64_t, versions> updates_;
+  std::size_t versions_ = 0;  // of all nodes
   std::deque<std::uint64_t>
       order_;  // graphs, in the order in which they were made or kept once more
   std::deque<std::uint64_t> destroyed_;
@@ -37225,6 +37298,7 @@ class KPROF_DETAIL_LOCAL attribution {
     const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
                       complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
     threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
+    if (!lost) graphs_.forget_versions_until(flush_began_);
   }
 
   /// Looks again for the launches of all pending activities.
@@ -39124,9 +39198,10 @@ constexpr bool ends_capture(int cuda_result) noexcept {
 
 class capturing_streams {
  public:
-  /// This thread begins to capture the stream.
-  void begin(void* stream) noexcept {
-    const capture c = of(stream);
+  /// This thread begins to capture the stream, which is of `context`; null: not known.
+  void begin(void* stream, void* context) noexcept {
+    capture c = of(stream);
+    c.context = context;
     const std::lock_guard lock(mutex_);
     if (!attempt([&] { all_.push_back(c); })) ++without_entry_;
   }
@@ -39155,6 +39230,12 @@ class capturing_streams {
     const std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const capture& c) { return c.stream == stream && !c.per_thread; });
   }
+  /// The context is destroyed, and its streams with it.
+  void destroyed_with(void* context) noexcept {
+    if (context == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [&](const capture& c) { return c.context == context; });
+  }
   bool any() noexcept {
     const std::lock_guard lock(mutex_);
     return !all_.empty() || without_entry_ != 0;
@@ -39164,7 +39245,8 @@ class capturing_streams {
   struct capture {
     void* stream;
     bool per_thread;
-    pthread_t thread;  // of the stream, where that is per thread
+    pthread_t thread;         // of the stream, where that is per thread
+    void* context = nullptr;  // when it began
     bool operator==(const capture& o) const noexcept {
       return stream == o.stream && per_thread == o.per_thread &&
              (!per_thread || pthread_equal(thread, o.thread) != 0);
@@ -39756,15 +39838,13 @@ class client {
     buffer_completed_v2 completed_v2;
   };
 
-  /// `version`: of CUPTI. Goes on with an earlier subscription that could not be ended.
-  result subscribe(const callbacks& to, std::uint32_t version) noexcept {
-    if (who_ == nullptr && !subscribe_beside_others(to, version))
+  /// `version`: of CUPTI. Goes on with an earlier subscription that could not be ended. `alone`: by
+  /// the first set of calls.
+  result subscribe(const callbacks& to, std::uint32_t version, bool alone) noexcept {
+    if (who_ == nullptr && (alone || !subscribe_beside_others(to, version)))
       if (const result r = f_.subscribe(&who_, to.event, to.user); r != success) return r;
-    if (!beside_others_) return f_.register_buffers(to.requested, to.completed);
-    const result r = f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2);
-    if (r == success || unsubscribe() != success) return r;
-    if (const result alone = f_.subscribe(&who_, to.event, to.user); alone != success) return alone;
-    return f_.register_buffers(to.requested, to.completed);
+    return beside_others_ ? f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2)
+                          : f_.register_buffers(to.requested, to.completed);
   }
   result unsubscribe() noexcept {
     const result r = f_.unsubscribe(who_);
@@ -40323,6 +40403,7 @@ class device_wait {
   /// The context is about to be destroyed: a wait that is under way finishes first, but for a
   /// second at most, since its device may be waiting for this thread.
   void remove(void* context) noexcept {
+    capturing_.destroyed_with(context);
     {
       const std::lock_guard lock(mutex_);
       if (std::erase(contexts_, context) == 0) return;
@@ -40346,9 +40427,9 @@ class device_wait {
   /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
   /// first lets a wait finish that is under way; but for 20 ms at most, since the device may itself
   /// be waiting for this thread.
-  void begin_capture(void* stream) {
+  void begin_capture(void* stream, void* context) {
     const auto alone = lock_within(20, waiting_);
-    capturing_.begin(stream);
+    capturing_.begin(stream, context);
   }
   capturing_streams& capturing() noexcept { return capturing_; }
 
@@ -40546,7 +40627,8 @@ class callback_handler {
           launched(s, timed_ ? of.function : std::uint16_t{0}, result_of(data));
         break;
       case call::begin_capture:
-        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (enters && s.capturing == 0)
+          wait_.begin_capture(stream_of(data), field<void*>(data, callback_data::context));
         if (leaves(s.capturing) && result_of(data) != 0) wait_.capturing().end(stream_of(data));
         break;
       case call::end_capture:
@@ -40655,7 +40737,10 @@ class callback_handler {
       s.captured = true;
       wait_.capturing().captured();
     }
-    if (s.copying == 0) listener_.graph_node_made(node, does_work);
+    // A graph that is launched into a capture is copied: its nodes are its own scopes' work.
+    const bool is_copy =
+        s.copying != 0 || (s.launching != 0 && s.what == launch_kind::graph && does_work);
+    if (!is_copy) listener_.graph_node_made(node, does_work);
   }
   bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
     void* const node = field<void*>(graph, offset);
@@ -40807,9 +40892,19 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
     version_ = version;
     failed_.note(cupti::failing::time, clock_.measure(f_));
+    bool was_beside_others = false;
+    status s = subscribe_and_enable(false, calls, was_beside_others);
+    // A driver may know the second set of calls and refuse what it asks for.
+    if (!s && was_beside_others && client_.handle() == nullptr)
+      s = subscribe_and_enable(true, calls, was_beside_others);
+    return s;
+  }
+  status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
-    if (const cupti::result r = client_.subscribe(to, version); r != cupti::success) {
+    const cupti::result r = client_.subscribe(to, version_, alone);
+    is_beside_others = client_.is_beside_others();
+    if (r != cupti::success) {
       if (client_.handle() != nullptr) end_subscription();
       return {refusal(r)};
     }
@@ -41925,6 +42020,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/abandoned_scopes.hpp>
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -42216,6 +42313,11 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
   std::uint64_t cost[batches], empty[batches];
+  scratch.publish(memory.get());
+  // A guard in a signal's handler must not record into this log.
+  sigset_t every, before_it;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before_it);
   log_head* const mine = this_log;
   this_log = &scratch;
   for (std::size_t b = 0; b < batches; ++b) {
@@ -42227,6 +42329,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
     empty[b] = (get(middle + record_header + 64) & ~end_bit) - get(middle + 8);
   }
   this_log = mine;
+  pthread_sigmask(SIG_SETMASK, &before_it, nullptr);
   return {median(cost) / static_cast<double>(scopes), median(empty)};
 }
 
@@ -43489,19 +43592,34 @@ KPROF_DETAIL_END
 // process ends with its last thread: kprof's own must not keep it.
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Without a descriptor: a thread that has ended has no program any more, and the folder of the
+/// threads has a link for each.
+inline bool only_own_threads_have_a_folder() noexcept {
+  char program[1];
+  if (::readlink("/proc/self/exe", program, 1) >= 0 || errno != ENOENT ||
+      ::readlink("/proc/thread-self/exe", program, 1) < 0)
+    return false;
+  struct stat folder {};
+  constexpr nlink_t links_of_itself = 2;
+  return ::stat("/proc/self/task", &folder) == 0 &&
+         folder.st_nlink == links_of_itself + 1 + static_cast<nlink_t>(own_thread_count.load());
+}
+
 /// True where the first thread has ended and no other is left but kprof's. By /proc/self/stat: the
-/// state of the first thread, and how many there are with it. False where that cannot be read.
+/// state of the first thread, and how many there are with it. False where there is no /proc.
 inline bool only_own_threads_are_left() noexcept {
   const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  if (file < 0) return only_own_threads_have_a_folder();
   char text[1024];
   const ssize_t size = ::read(file, text, sizeof text - 1);
   ::close(file);
@@ -43560,11 +43678,13 @@ class KPROF_DETAIL_LOCAL end_watch {
   /// the system gives no thread; then nothing is watched. Not for two threads at once.
   static bool start(writer write) noexcept {
     if (process != 0) return true;
+    const pid_t own = getpid();
+    if (own <= 0) return false;  // a filter of system calls refuses it
     write_outputs = write;
     if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0 ||
         !start_own_thread(&run, nullptr))
       return false;
-    process = getpid();
+    process = own;
     for (std::size_t i = 0; i < ending_signal_count; ++i) take(i);
     previous_terminate = std::set_terminate(&on_terminate);
     return true;
@@ -43590,8 +43710,7 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (!is_watching() || inside_kprof) return;
     const hold_cancellation hold;
     static_cast<void>(ask(signal, true));  // else another thread has asked
-    const timespec until = in_seconds(longest_seconds);
-    while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
+    static_cast<void>(posted_within(longest_seconds, written));
   }
 
   /// For a thread in exit(): where a signal ends the process already, leaves that to it, and so
@@ -43610,7 +43729,7 @@ class KPROF_DETAIL_LOCAL end_watch {
   /// that the program is in, and a launcher passes on what the terminal has sent to both.
   static constexpr std::int64_t one_signal_ns = 250'000'000;
 
-  static bool is_watching() noexcept { return process == getpid(); }
+  static bool is_watching() noexcept { return process > 0 && process == getpid(); }
 
   /// Wakes the thread. False where it has been woken already. May be called in a signal handler.
   static bool ask(int signal, bool caller_ends) noexcept {
@@ -43686,13 +43805,15 @@ class KPROF_DETAIL_LOCAL end_watch {
     send_again(signal);
   }
   /// By the system call: libkprof.so has a kill() of its own.
-  static void send_again(int signal) noexcept { syscall(SYS_kill, getpid(), signal); }
+  static void send_again(int signal) noexcept {
+    if (const pid_t own = getpid(); own > 0) syscall(SYS_kill, own, signal);
+  }
 
   [[noreturn]] static void* run(void*) noexcept {
     pthread_setname_np(pthread_self(), "kprof");
     std::optional<mark_inside_kprof> mark{std::in_place};
     for (;;) {
-      while (!is_woken_within_a_second())
+      while (!posted_within(1, wake))
         if (only_own_threads_are_left()) {
           mark.reset();
           end_as_last_thread();
@@ -43709,16 +43830,14 @@ class KPROF_DETAIL_LOCAL end_watch {
     }
   }
 
-  static bool is_woken_within_a_second() noexcept {
-    const timespec until = in_seconds(1);
-    return sem_timedwait(&wake, &until) == 0;
-  }
-  /// As sem_timedwait() takes it.
-  static timespec in_seconds(int seconds) noexcept {
+  /// By a clock that nobody sets, read past a library that shows the program another time.
+  static bool posted_within(int seconds, sem_t& semaphore) noexcept {
     timespec until{};
-    clock_gettime(CLOCK_REALTIME, &until);
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
     until.tv_sec += seconds;
-    return until;
+    while (sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until) != 0)
+      if (errno != EINTR) return false;
+    return true;
   }
   /// What the C library does when a program's last thread ends.
   [[noreturn]] static void end_as_last_thread() noexcept {
@@ -47147,6 +47266,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   profile cycle_;  // the latest that has ended with memory
   profile_function use_ = nullptr;
   void* context_ = nullptr;
+  bool is_handing_ = false;  // the program's function runs
 };
 
 }  // namespace detail
@@ -47696,9 +47816,11 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   });
   is_only_recorded_ = !had_memory;
   has_cycle_ = has_cycle_ || had_memory;
-  if (use_ == nullptr || !had_memory) return;
+  // A cycle that ends inside the function is kept, but not handed to it: it could never return.
+  if (use_ == nullptr || !had_memory || std::exchange(is_handing_, true)) return;
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
+  is_handing_ = false;
 }
 
 /// hub_record::step.
@@ -47932,7 +48054,8 @@ KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
 
 /// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
 /// and of what was recorded when stop() ends a recording: by the thread that calls step() or
-/// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends.
+/// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends, nor for
+/// a cycle that ends while it runs.
 ///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
 KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
 
