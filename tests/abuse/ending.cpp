@@ -145,7 +145,8 @@ int main(int argc, char** argv) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     if (used.tv_sec > 0) return 8;  // for nothing
   }
-  if (way.starts_with("terminates")) std::thread{[] { throw std::runtime_error("not caught"); }}.join();
+  if (way.starts_with("terminates"))
+    std::thread{[] { throw std::runtime_error("not caught"); }}.join();
   if (way == "quick_exit") std::quick_exit(3);
   if (way == "_exit") _exit(4);
   if (way == "abort") std::abort();
