@@ -37526,6 +37526,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37634,17 +37635,22 @@ class history_writer {
     bool blocks;
   };
 
+  static std::uint64_t key_of(std::uint32_t log, std::uint32_t path) noexcept {
+    return std::uint64_t{log} << 32U | path;
+  }
   void add_place(const scope_place& s) {
-    if (place_of(s.log, s.path) == nullptr) scopes_.push_back(s);
+    if (number_of_scope_.try_emplace(key_of(s.log, s.path), scopes_.size()).second)
+      scopes_.push_back(s);
   }
   /// Calls of one scope come one after the other.
-  scope_place* place_of(std::uint32_t log, std::uint32_t path) noexcept {
-    const auto is = [&](const scope_place& s) { return s.log == log && s.path == path; };
-    if (latest_scope_ < scopes_.size() && is(scopes_[latest_scope_]))
+  const scope_place* place_of(std::uint32_t log, std::uint32_t path) noexcept {
+    if (latest_scope_ < scopes_.size() && scopes_[latest_scope_].log == log &&
+        scopes_[latest_scope_].path == path)
       return &scopes_[latest_scope_];
-    for (scope_place& s : scopes_)
-      if (is(s)) return latest_scope_ = static_cast<std::size_t>(&s - scopes_.data()), &s;
-    return nullptr;
+    const auto known = number_of_scope_.find(key_of(log, path));
+    if (known == number_of_scope_.end()) return nullptr;
+    latest_scope_ = known->second;
+    return &scopes_[latest_scope_];
   }
   const log_place* place_of(std::uint32_t log) noexcept {
     if (latest_log_ < logs_.size() && logs_[latest_log_].log == log) return &logs_[latest_log_];
@@ -37727,6 +37733,7 @@ class history_writer {
   const device_history* from_;
   std::vector<log_place> logs_;
   std::vector<scope_place> scopes_;
+  std::unordered_map<std::uint64_t, std::size_t> number_of_scope_;  // in scopes_, by key_of()
   std::vector<known_function> functions_;
   std::size_t latest_log_ = 0, latest_scope_ = 0;
   std::uint32_t merged_thread_ = device_item::none;  // of the logs that have no place of their own
