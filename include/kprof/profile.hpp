@@ -103,7 +103,8 @@ struct scope_node {
   std::uint64_t unshown = 0;  ///< bit i: the i-th field has no meaning in these calls
 
   std::uint64_t calls = 0;  ///< finished
-  /// Of these, calls that did no work on the device but captured it into a CUDA graph.
+  /// Of these, calls that captured their work into a CUDA graph; all that they did on the device at
+  /// once was to copy and to set memory.
   std::uint64_t captured = 0;
   /// Of these, calls in which this thread neither launched work on a device nor captured any.
   std::uint64_t unlaunched = 0;

@@ -1172,6 +1172,7 @@ KPROF_DETAIL_PIECE(shows, (p, field), (field))
 #undef KPROF_DETAIL_PIECE
 
 // Names next to those of the formulas: they would silently read as "no formula" too.
+// Not where op_traits names a type of somebody else's.
 #define KPROF_DETAIL_NEAR(name)                \
   template <class T>                           \
   concept near_##name = requires(const T& p) { \
@@ -1184,11 +1185,6 @@ KPROF_DETAIL_NEAR(FLOPS)
 KPROF_DETAIL_NEAR(byte)
 KPROF_DETAIL_NEAR(Bytes)
 #undef KPROF_DETAIL_NEAR
-template <class T>
-concept misspells_flops =
-    !has_flops<T> && (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
-template <class T>
-concept misspells_bytes = !has_bytes<T> && (near_byte<T> || near_Bytes<T>);
 
 template <class T>
 inline constexpr bool is_count = std::is_same_v<T, count> ||
@@ -1246,6 +1242,11 @@ template <class T>
 concept foreign_name = requires {
   op_traits<T>::name;
 };
+template <class T>
+concept misspells_flops = !has_flops<T> && !foreign_name<T> &&
+                          (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
+template <class T>
+concept misspells_bytes = !has_bytes<T> && !foreign_name<T> && (near_byte<T> || near_Bytes<T>);
 template <class T>
 // a field may be called name
 concept own_name = requires {
@@ -4584,7 +4585,8 @@ struct scope_node {
   std::uint64_t unshown = 0;  ///< bit i: the i-th field has no meaning in these calls
 
   std::uint64_t calls = 0;  ///< finished
-  /// Of these, calls that did no work on the device but captured it into a CUDA graph.
+  /// Of these, calls that captured their work into a CUDA graph; all that they did on the device at
+  /// once was to copy and to set memory.
   std::uint64_t captured = 0;
   /// Of these, calls in which this thread neither launched work on a device nor captured any.
   std::uint64_t unlaunched = 0;
@@ -10288,7 +10290,7 @@ struct operator_row {
   bool of_step = false;
 
   std::uint64_t calls = 0;  ///< finished
-  /// Of these, calls that captured their work into a CUDA graph and did none.
+  /// Of these, calls that captured their kernels into a CUDA graph and ran none.
   std::uint64_t captured = 0;
   std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;
@@ -16777,15 +16779,17 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// The CPU time that threads without guards took at the least: that of the process, less all that
-/// threads with guards may have taken, and less what operators say of their threads. 0 where the
-/// process's is not known.
+/// threads with guards may have taken since the recording began (of those kept together: since
+/// their first scopes), and less what operators say of their threads. 0 where the process's is not
+/// known.
 [[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
   double left = not_negative(p.cpu_ns);
   for (const thread_info& t : p.threads)
     left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
   for (const scope_node& n : p.nodes)
     if (n.work.valid && n.work.threads > 1)
-      left -= not_negative(n.total_ns) * (static_cast<double>(n.work.threads) - 1);
+      left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
+              (static_cast<double>(n.work.threads) - 1);
   return std::max(0.0, left);
 }
 
@@ -26996,7 +27000,8 @@ struct thread_time {
     return a.outside_ns() > b.outside_ns();
   });
   const double unguarded = unguarded_cpu_ns(p);
-  if (unguarded > 0.02 * p.cpu_ns && unguarded > 0.01 * p.wall_ns)
+  // The driver has threads of its own.
+  if (!has_device_work(p) && unguarded > 0.02 * p.cpu_ns && unguarded > 0.01 * p.wall_ns)
     out.paragraph("",
                   "without guards: " + out.time(unguarded) + " of CPU time, " +
                       format_share(share_of(unguarded, p.cpu_ns)) + " of the process's " +
@@ -32490,7 +32495,7 @@ struct tree_node {
   std::uint32_t hash = 0;
   std::uint64_t first = 0;      // the duration of the call that ended first, in ticks
   std::uint64_t first_end = 0;  // when it ended
-  std::uint64_t captured = 0;   // of the calls, those that only captured work into a graph
+  std::uint64_t captured = 0;   // of the calls, those that captured their kernels into a graph
   // How many of the calls launched work on a device. In the node of a graph and in those below it,
   // which have no calls, it counts the replays. A second field for these would give the node an odd
   // size, which makes folding slower by a hundredth.
@@ -35100,10 +35105,8 @@ class KPROF_DETAIL_LOCAL log_folding {
     stack.back().launched |= launched;
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
-    using namespace launched_bits;
-    // Nobody has told what the call launched before the recording.
-    if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0)
-      missing.add(f.node, record_kind::ignored_launch);
+    if (f.launched != 0) [[unlikely]]
+      note_older_launches(f);
     tree_node& n = tree[f.node];
     const std::uint64_t self_ticks = f.child_ticks < ticks ? ticks - f.child_ticks : 0;
     if (n.is_noted || cpu.latest().ticks > f.start) [[unlikely]] {
@@ -35113,6 +35116,20 @@ class KPROF_DETAIL_LOCAL log_folding {
       tree.finish(n, ticks, self_ticks, end);
     }
     ++counts.finished;
+    if (f.launched != 0 || f.graph != 0) [[unlikely]]
+      count_device_call(f, n);
+  }
+  /// Of a call with formulas that is older than the recording, nobody has told what it launched
+  /// before.
+  [[gnu::noinline]] void note_older_launches(const open_frame& f) {
+    using namespace launched_bits;
+    const work& values = tree[f.node].values;
+    if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0 &&
+        (values.has_flops != 0 || values.has_bytes != 0))
+      missing.add(f.node, record_kind::ignored_launch);
+  }
+  [[gnu::noinline]] static void count_device_call(const open_frame& f, tree_node& n) noexcept {
+    using namespace launched_bits;
     // A call that captures its kernels may copy something in at once.
     if ((f.launched & kernels) != 0 || ((f.launched & copies) != 0 && f.graph == 0))
       ++n.device_calls;
@@ -35618,8 +35635,8 @@ class graph_nodes {
   void forget_versions_until(std::uint64_t ticks) {
     const std::lock_guard lock(mutex_);
     for (auto at = updates_.begin(); at != updates_.end();) {
-      versions_ -= at->second.drop_until(ticks, 0);
-      at = at->second.empty() ? updates_.erase(at) : std::next(at);
+      version_count_ -= at->second.drop_until(ticks, 0);
+      at = at->second.is_needed_after(ticks) ? std::next(at) : updates_.erase(at);
     }
   }
   /// Nodes that are remembered.
@@ -35664,7 +35681,10 @@ class graph_nodes {
   /// What a node was before its updates, as long as records of launches from then may come.
   class versions {
    public:
-    bool empty() const noexcept { return all_.empty(); }
+    /// Whether launches of after `ticks` ran what the node is no longer, known or not.
+    bool is_needed_after(std::uint64_t ticks) const noexcept {
+      return !all_.empty() || forgotten_until_ > ticks;
+    }
     std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
     /// Where the node belonged at `launched`. `now`: where it does.
     captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
@@ -35675,12 +35695,11 @@ class graph_nodes {
                            [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
       return found == all_.end() ? now : found->where;
     }
-    /// Returns how many more there are. Those whose launches have been read go, but for a few: the
-    /// records of one node come nearly in order.
-    std::ptrdiff_t add(const version& v) {
-      all_.push_back(v);
-      if (all_.size() < 2 * kept) return 1;
-      return 1 - static_cast<std::ptrdiff_t>(drop_until(latest_read_, kept));
+    void add(const version& v) { all_.push_back(v); }
+    /// Drops those whose launches have been read, but for a few: the records of one node come
+    /// nearly in order. Returns how many.
+    std::size_t drop_read() noexcept {
+      return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
     }
     /// Drops those that ended by `ticks`, but for `left`. Returns how many.
     std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
@@ -35736,14 +35755,21 @@ class graph_nodes {
 
   void keep_version(std::uint64_t id, const version& v) {
     versions& older = updates_[id];
-    versions_ += static_cast<std::size_t>(older.add(v));
+    older.add(v);
+    ++version_count_;
+    version_count_ -= older.drop_read();
+    if (version_count_ <= most_versions()) return;
+    // Seldom: it looks at all.
+    if (++over_limit_ % (most_versions() / 4) == 1)
+      for (auto& [other, of] : updates_) version_count_ -= of.drop_read();
     // Launches before that are of unknown scopes then.
-    if (versions_ > 2 * kept_destroyed_) versions_ -= older.drop_until(v.until, 0);
+    if (version_count_ > most_versions()) version_count_ -= older.drop_until(v.until, 0);
   }
+  std::size_t most_versions() const noexcept { return 2 * kept_destroyed_; }
   void forget_versions(std::uint64_t id) {
     const auto at = updates_.find(id);
     if (at == updates_.end()) return;
-    versions_ -= at->second.drop_until(~std::uint64_t{0}, 0);
+    version_count_ -= at->second.drop_until(~std::uint64_t{0}, 0);
     updates_.erase(at);
   }
   void forget(std::uint64_t number) {
@@ -35780,7 +35806,8 @@ class graph_nodes {
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
   std::unordered_map<std::uint64_t, versions> updates_;
-  std::size_t versions_ = 0;  // of all nodes
+  std::size_t version_count_ = 0;  // of all nodes
+  std::size_t over_limit_ = 0;     // how often there were more than the most
   std::deque<std::uint64_t>
       order_;  // graphs, in the order in which they were made or kept once more
   std::deque<std::uint64_t> destroyed_;
@@ -38770,7 +38797,8 @@ KPROF_DETAIL_END
 
 // The collector of NVIDIA GPUs: starts and stops CUPTI. cupti_callbacks.hpp tells the session which
 // CUDA call launches what, cupti_reader.hpp reads what the devices did. The collector makes no
-// CUPTI call once one has said that there is no driver, no permission or another client.
+// CUPTI call once one has said that there is no driver, no permission or another client,
+// by both sets of its calls.
 
 // <kprof/collect/cuda_driver.hpp>
 #ifndef KPROF_COLLECT_CUDA_DRIVER_HPP
@@ -39205,7 +39233,7 @@ constexpr bool ends_capture(int cuda_result) noexcept {
 
 class capturing_streams {
  public:
-  /// This thread begins to capture the stream, which is of `context`; null: not known.
+  /// This thread begins to capture the stream, while `context` is current; null: not known.
   void begin(void* stream, void* context) noexcept {
     capture c = of(stream);
     c.context = context;
@@ -40902,8 +40930,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     bool was_beside_others = false;
     status s = subscribe_and_enable(false, calls, was_beside_others);
     // A driver may know the second set of calls and refuse what it asks for.
-    if (!s && was_beside_others && client_.handle() == nullptr)
+    if (!s && was_beside_others && client_.handle() == nullptr) {
+      failed_.forget(cupti::failing::callbacks);
       s = subscribe_and_enable(true, calls, was_beside_others);
+    }
     return s;
   }
   status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
@@ -40917,7 +40947,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     listening_ = true;
     status s = enable(calls);
-    if (!s) end_subscription();
+    if (!s) reader_.read_all(), end_subscription();
     return s;
   }
   void end_subscription() {
@@ -42320,7 +42350,6 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
   std::uint64_t cost[batches], empty[batches];
-  scratch.publish(memory.get());
   // A guard in a signal's handler must not record into this log.
   sigset_t every, before_it;
   sigfillset(&every);
@@ -42800,7 +42829,10 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// How long all threads of the process run on CPUs while it counts.
+/// CPU time that kprof's own measuring of the machine has taken, of all threads.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<std::int64_t> measuring_cpu_ns{0};
+
+/// How long all threads of the process run on CPUs while it counts, without that.
 class process_cpu_time {
  public:
   void restart() noexcept { spent_ns_ = 0, counts_ = false, count(true); }
@@ -42821,14 +42853,15 @@ class process_cpu_time {
   static bool read(double& ns) noexcept {
     timespec t{};
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return false;
-    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
+    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) -
+         static_cast<double>(measuring_cpu_ns.load(std::memory_order_relaxed));
     return true;
   }
 
   bool counts_ = false;
   bool is_told_ = false;
   double since_ns_ = 0;
-  double spent_ns_ = 0;  // before
+  double spent_ns_ = 0;  // until it last began to count
 };
 
 class session_clock {
@@ -42863,6 +42896,7 @@ class session_clock {
     time_.reset(first);
     set_cpu_clock();
     process_cpu_.restart();
+    cpu_ns_ = process_cpu_.ns();
   }
   /// The recording ends.
   void stop() {
@@ -42873,6 +42907,7 @@ class session_clock {
   /// Adds a calibration point that is read now.
   void calibrate_again() {
     time_.add(read());
+    cpu_ns_ = process_cpu_.ns();
     set_cpu_clock();
   }
 
@@ -42896,7 +42931,7 @@ class session_clock {
   /// `now`: in ticks, when the profile was taken.
   void describe(profile& out, std::uint64_t now) const {
     out.wall_ns = time_.since_start_ns(now);
-    out.cpu_ns = process_cpu_.ns();
+    out.cpu_ns = cpu_ns_;
     out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
                  static_cast<double>(cpu_interval_ns())};
     describe_disagreement(out.notes);
@@ -42951,6 +42986,7 @@ class session_clock {
   std::atomic<bool> uses_counter_{false};
   timebase time_;
   process_cpu_time process_cpu_;
+  double cpu_ns_ = -1;                        // at the latest calibration point
   std::uint64_t cpu_cost_ns_ = unknown_cost;  // of a reading of CPU time
 };
 
@@ -43682,7 +43718,8 @@ class KPROF_DETAIL_LOCAL end_watch {
   using writer = void (*)(int signal, void (*end)(int signal) noexcept);
 
   /// Begins to watch. A signal that the program handles or ignores stays the program's. False where
-  /// the system gives no thread; then nothing is watched. Not for two threads at once.
+  /// the system gives no thread, or no number of the process; then nothing is watched. Not for two
+  /// threads at once.
   static bool start(writer write) noexcept {
     if (process != 0) return true;
     const pid_t own = getpid();
@@ -43837,12 +43874,14 @@ class KPROF_DETAIL_LOCAL end_watch {
     }
   }
 
-  /// By a clock that nobody sets, read past a library that shows the program another time.
+  /// By the system's clock, past a library that shows the program another time. Not by one that
+  /// nobody sets: older C libraries have no such wait, and the thread sanitizer does not know it.
   static bool posted_within(int seconds, sem_t& semaphore) noexcept {
     timespec until{};
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
+    if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &until) != 0)
+      clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += seconds;
-    while (sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until) != 0)
+    while (sem_timedwait(&semaphore, &until) != 0)
       if (errno != EINTR) return false;
     return true;
   }
@@ -47078,7 +47117,9 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     const bool is_asked_for = choice_ == "measure";
     if (is_asked_for || (place && !cache.read(measured, date))) {
       const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+      const std::int64_t cpu_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
       measured = cpu_measurement{}.take();
+      measuring_cpu_ns += read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
       const std::int64_t took_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
       date = date_of_today();
       // No processor is so slow: the rates are those of an emulator.
@@ -47273,7 +47314,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   profile cycle_;  // the latest that has ended with memory
   profile_function use_ = nullptr;
   void* context_ = nullptr;
-  bool is_handing_ = false;  // the program's function runs
+  const bool* handing_ = nullptr;  // names the thread that the program's function runs on
 };
 
 }  // namespace detail
@@ -47441,7 +47482,7 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.in_child(now.ticks);
     device_.in_child(now.realtime_ns);
     if (phases_.has_recorded()) {
-      clock_.restart(now);
+      clock_.restart(now), clock_.count_cpu(phases_.is(session_phase::recording));
       phases_.restart_in_child(0);
       exit_report_.restart();
       notes_.add_fork();
@@ -47488,7 +47529,7 @@ class KPROF_DETAIL_LOCAL session_state {
   status start_locked(const effective_settings& wanted) {
     if (!wanted.value.enabled) {
       listen_by(nullptr);
-      device_.set_recording(false);
+      device_.set_recording(false), clock_.count_cpu(false);
       phases_.turn_off(wanted.off_reason);
       return {};
     }
@@ -47824,10 +47865,11 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   is_only_recorded_ = !had_memory;
   has_cycle_ = has_cycle_ || had_memory;
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
-  if (use_ == nullptr || !had_memory || std::exchange(is_handing_, true)) return;
+  if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
+  const bool* const before = std::exchange(handing_, &inside_kprof);
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
-  is_handing_ = false;
+  handing_ = before;
 }
 
 /// hub_record::step.

@@ -3,6 +3,7 @@
 #include <kprof/kprof.hpp>
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -174,7 +175,8 @@ int main(int argc, char** argv) {
       usleep(200'000);
       record();
     }).detach();
-    if (argc > 2)  // without a descriptor
+    const rlimit few{64, 64};
+    if (argc > 2 && setrlimit(RLIMIT_NOFILE, &few) == 0)  // without a descriptor
       while (dup(STDIN_FILENO) >= 0) {}
     pthread_exit(nullptr);
   }

@@ -86,20 +86,21 @@ void check_process() {
       while (cpu_ns() < until) {}
     }).join();
   };
-  double since = process_ns();
+  const double since = process_ns();
   if (!kprof::start()) return;
   compute_without_guard();
+  const double before_told = process_ns();
   const double told = kprof::snapshot().cpu_ns;
   check("a thread without a guard counts", told >= 30e6 && told <= process_ns() - since);
   kprof::pause();
-  since = process_ns();
+  const double paused = process_ns();
   compute_without_guard();
-  const double in_pause = process_ns() - since;
+  const double in_pause = process_ns() - paused;
   kprof::resume();
   compute_without_guard();
   const double after = kprof::snapshot().cpu_ns;
   check("a pause does not",
-        after >= told + 30e6 && after <= told + process_ns() - since - in_pause);
+        after >= told + 30e6 && after <= told + process_ns() - before_told - in_pause);
   kprof::stop();
   const double stopped = kprof::snapshot().cpu_ns;
   compute_without_guard();

@@ -65,6 +65,32 @@ TEST_CASE("graph_versions.none_is_needed_once_all_records_have_come") {
   CHECK(g.bytes() <= without);
 }
 
+TEST_CASE("graph_versions.what_was_forgotten_after_a_flush_began_stays_unknown") {
+  graph_nodes g;
+  g.set_limit(4096);
+  for (std::uint32_t i = 1; i <= 2; ++i) capture(g, i);
+  g.copied(exec, 1ULL << 32U);
+  for (std::uint64_t i = 1; i <= 2 * 4096 + 1; ++i) g.updated(exec, (1 + i % 2) << 32U, 10 * i);
+  g.forget_versions_until(500);
+  CHECK(path_of(g, exec, 505) == 0);
+  CHECK(path_of(g, exec, 81'935) == 2);
+}
+
+TEST_CASE("graph_versions.versions_of_others_that_have_been_read_give_way") {
+  graph_nodes g;
+  g.set_limit(4096);
+  for (std::uint32_t i = 1; i <= 2; ++i) capture(g, i);
+  g.copied(exec, 1ULL << 32U);
+  g.copied(exec + 1, 1ULL << 32U);
+  for (std::uint64_t i = 1; i <= 2 * 4096; ++i) g.updated(exec, (1 + i % 2) << 32U, 10 * i);
+  REQUIRE(path_of(g, exec, 90'000) == 1);  // its records have come
+  g.updated(exec + 1, 2ULL << 32U, 100'000);
+  g.updated(exec + 1, 1ULL << 32U, 100'010);
+  CHECK(path_of(g, exec + 1, 99'999) == 1);
+  CHECK(path_of(g, exec + 1, 100'005) == 2);
+  CHECK(path_of(g, exec + 1, 100'015) == 1);
+}
+
 TEST_CASE("graph_versions.their_memory_is_bounded_and_the_present_scope_is_kept") {
   graph_nodes g;
   g.set_limit(4096);

@@ -109,8 +109,8 @@ class graph_nodes {
   void forget_versions_until(std::uint64_t ticks) {
     const std::lock_guard lock(mutex_);
     for (auto at = updates_.begin(); at != updates_.end();) {
-      versions_ -= at->second.drop_until(ticks, 0);
-      at = at->second.empty() ? updates_.erase(at) : std::next(at);
+      version_count_ -= at->second.drop_until(ticks, 0);
+      at = at->second.is_needed_after(ticks) ? std::next(at) : updates_.erase(at);
     }
   }
   /// Nodes that are remembered.
@@ -155,7 +155,10 @@ class graph_nodes {
   /// What a node was before its updates, as long as records of launches from then may come.
   class versions {
    public:
-    bool empty() const noexcept { return all_.empty(); }
+    /// Whether launches of after `ticks` ran what the node is no longer, known or not.
+    bool is_needed_after(std::uint64_t ticks) const noexcept {
+      return !all_.empty() || forgotten_until_ > ticks;
+    }
     std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
     /// Where the node belonged at `launched`. `now`: where it does.
     captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
@@ -166,12 +169,11 @@ class graph_nodes {
                            [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
       return found == all_.end() ? now : found->where;
     }
-    /// Returns how many more there are. Those whose launches have been read go, but for a few: the
-    /// records of one node come nearly in order.
-    std::ptrdiff_t add(const version& v) {
-      all_.push_back(v);
-      if (all_.size() < 2 * kept) return 1;
-      return 1 - static_cast<std::ptrdiff_t>(drop_until(latest_read_, kept));
+    void add(const version& v) { all_.push_back(v); }
+    /// Drops those whose launches have been read, but for a few: the records of one node come
+    /// nearly in order. Returns how many.
+    std::size_t drop_read() noexcept {
+      return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
     }
     /// Drops those that ended by `ticks`, but for `left`. Returns how many.
     std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
@@ -227,14 +229,21 @@ class graph_nodes {
 
   void keep_version(std::uint64_t id, const version& v) {
     versions& older = updates_[id];
-    versions_ += static_cast<std::size_t>(older.add(v));
+    older.add(v);
+    ++version_count_;
+    version_count_ -= older.drop_read();
+    if (version_count_ <= most_versions()) return;
+    // Seldom: it looks at all.
+    if (++over_limit_ % (most_versions() / 4) == 1)
+      for (auto& [other, of] : updates_) version_count_ -= of.drop_read();
     // Launches before that are of unknown scopes then.
-    if (versions_ > 2 * kept_destroyed_) versions_ -= older.drop_until(v.until, 0);
+    if (version_count_ > most_versions()) version_count_ -= older.drop_until(v.until, 0);
   }
+  std::size_t most_versions() const noexcept { return 2 * kept_destroyed_; }
   void forget_versions(std::uint64_t id) {
     const auto at = updates_.find(id);
     if (at == updates_.end()) return;
-    versions_ -= at->second.drop_until(~std::uint64_t{0}, 0);
+    version_count_ -= at->second.drop_until(~std::uint64_t{0}, 0);
     updates_.erase(at);
   }
   void forget(std::uint64_t number) {
@@ -271,7 +280,8 @@ class graph_nodes {
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
   std::unordered_map<std::uint64_t, versions> updates_;
-  std::size_t versions_ = 0;  // of all nodes
+  std::size_t version_count_ = 0;  // of all nodes
+  std::size_t over_limit_ = 0;     // how often there were more than the most
   std::deque<std::uint64_t>
       order_;  // graphs, in the order in which they were made or kept once more
   std::deque<std::uint64_t> destroyed_;

@@ -30,7 +30,7 @@ constexpr bool ends_capture(int cuda_result) noexcept {
 
 class capturing_streams {
  public:
-  /// This thread begins to capture the stream, which is of `context`; null: not known.
+  /// This thread begins to capture the stream, while `context` is current; null: not known.
   void begin(void* stream, void* context) noexcept {
     capture c = of(stream);
     c.context = context;

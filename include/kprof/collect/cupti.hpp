@@ -4,7 +4,8 @@
 
 // The collector of NVIDIA GPUs: starts and stops CUPTI. cupti_callbacks.hpp tells the session which
 // CUDA call launches what, cupti_reader.hpp reads what the devices did. The collector makes no
-// CUPTI call once one has said that there is no driver, no permission or another client.
+// CUPTI call once one has said that there is no driver, no permission or another client,
+// by both sets of its calls.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
@@ -146,8 +147,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     bool was_beside_others = false;
     status s = subscribe_and_enable(false, calls, was_beside_others);
     // A driver may know the second set of calls and refuse what it asks for.
-    if (!s && was_beside_others && client_.handle() == nullptr)
+    if (!s && was_beside_others && client_.handle() == nullptr) {
+      failed_.forget(cupti::failing::callbacks);
       s = subscribe_and_enable(true, calls, was_beside_others);
+    }
     return s;
   }
   status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
@@ -161,7 +164,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     listening_ = true;
     status s = enable(calls);
-    if (!s) end_subscription();
+    if (!s) reader_.read_all(), end_subscription();
     return s;
   }
   void end_subscription() {

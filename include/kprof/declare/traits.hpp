@@ -57,6 +57,7 @@ KPROF_DETAIL_PIECE(shows, (p, field), (field))
 #undef KPROF_DETAIL_PIECE
 
 // Names next to those of the formulas: they would silently read as "no formula" too.
+// Not where op_traits names a type of somebody else's.
 #define KPROF_DETAIL_NEAR(name)                \
   template <class T>                           \
   concept near_##name = requires(const T& p) { \
@@ -69,11 +70,6 @@ KPROF_DETAIL_NEAR(FLOPS)
 KPROF_DETAIL_NEAR(byte)
 KPROF_DETAIL_NEAR(Bytes)
 #undef KPROF_DETAIL_NEAR
-template <class T>
-concept misspells_flops =
-    !has_flops<T> && (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
-template <class T>
-concept misspells_bytes = !has_bytes<T> && (near_byte<T> || near_Bytes<T>);
 
 template <class T>
 inline constexpr bool is_count = std::is_same_v<T, count> ||
@@ -131,6 +127,11 @@ template <class T>
 concept foreign_name = requires {
   op_traits<T>::name;
 };
+template <class T>
+concept misspells_flops = !has_flops<T> && !foreign_name<T> &&
+                          (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
+template <class T>
+concept misspells_bytes = !has_bytes<T> && !foreign_name<T> && (near_byte<T> || near_Bytes<T>);
 template <class T>
 // a field may be called name
 concept own_name = requires {

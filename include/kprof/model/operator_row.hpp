@@ -70,7 +70,7 @@ struct operator_row {
   bool of_step = false;
 
   std::uint64_t calls = 0;  ///< finished
-  /// Of these, calls that captured their work into a CUDA graph and did none.
+  /// Of these, calls that captured their kernels into a CUDA graph and ran none.
   std::uint64_t captured = 0;
   std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;

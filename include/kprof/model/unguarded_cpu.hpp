@@ -15,15 +15,17 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// The CPU time that threads without guards took at the least: that of the process, less all that
-/// threads with guards may have taken, and less what operators say of their threads. 0 where the
-/// process's is not known.
+/// threads with guards may have taken since the recording began (of those kept together: since
+/// their first scopes), and less what operators say of their threads. 0 where the process's is not
+/// known.
 [[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
   double left = not_negative(p.cpu_ns);
   for (const thread_info& t : p.threads)
     left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
   for (const scope_node& n : p.nodes)
     if (n.work.valid && n.work.threads > 1)
-      left -= not_negative(n.total_ns) * (static_cast<double>(n.work.threads) - 1);
+      left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
+              (static_cast<double>(n.work.threads) - 1);
   return std::max(0.0, left);
 }
 

@@ -233,10 +233,8 @@ class KPROF_DETAIL_LOCAL log_folding {
     stack.back().launched |= launched;
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
-    using namespace launched_bits;
-    // Nobody has told what the call launched before the recording.
-    if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0)
-      missing.add(f.node, record_kind::ignored_launch);
+    if (f.launched != 0) [[unlikely]]
+      note_older_launches(f);
     tree_node& n = tree[f.node];
     const std::uint64_t self_ticks = f.child_ticks < ticks ? ticks - f.child_ticks : 0;
     if (n.is_noted || cpu.latest().ticks > f.start) [[unlikely]] {
@@ -246,6 +244,20 @@ class KPROF_DETAIL_LOCAL log_folding {
       tree.finish(n, ticks, self_ticks, end);
     }
     ++counts.finished;
+    if (f.launched != 0 || f.graph != 0) [[unlikely]]
+      count_device_call(f, n);
+  }
+  /// Of a call with formulas that is older than the recording, nobody has told what it launched
+  /// before.
+  [[gnu::noinline]] void note_older_launches(const open_frame& f) {
+    using namespace launched_bits;
+    const work& values = tree[f.node].values;
+    if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0 &&
+        (values.has_flops != 0 || values.has_bytes != 0))
+      missing.add(f.node, record_kind::ignored_launch);
+  }
+  [[gnu::noinline]] static void count_device_call(const open_frame& f, tree_node& n) noexcept {
+    using namespace launched_bits;
     // A call that captures its kernels may copy something in at once.
     if ((f.launched & kernels) != 0 || ((f.launched & copies) != 0 && f.graph == 0))
       ++n.device_calls;

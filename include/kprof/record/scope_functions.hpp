@@ -307,7 +307,6 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
   std::uint64_t cost[batches], empty[batches];
-  scratch.publish(memory.get());
   // A guard in a signal's handler must not record into this log.
   sigset_t every, before_it;
   sigfillset(&every);

@@ -83,7 +83,7 @@ struct tree_node {
   std::uint32_t hash = 0;
   std::uint64_t first = 0;      // the duration of the call that ended first, in ticks
   std::uint64_t first_end = 0;  // when it ended
-  std::uint64_t captured = 0;   // of the calls, those that only captured work into a graph
+  std::uint64_t captured = 0;   // of the calls, those that captured their kernels into a graph
   // How many of the calls launched work on a device. In the node of a graph and in those below it,
   // which have no calls, it counts the replays. A second field for these would give the node an odd
   // size, which makes folding slower by a hundredth.

@@ -54,7 +54,8 @@ class KPROF_DETAIL_LOCAL end_watch {
   using writer = void (*)(int signal, void (*end)(int signal) noexcept);
 
   /// Begins to watch. A signal that the program handles or ignores stays the program's. False where
-  /// the system gives no thread; then nothing is watched. Not for two threads at once.
+  /// the system gives no thread, or no number of the process; then nothing is watched. Not for two
+  /// threads at once.
   static bool start(writer write) noexcept {
     if (process != 0) return true;
     const pid_t own = getpid();
@@ -209,12 +210,14 @@ class KPROF_DETAIL_LOCAL end_watch {
     }
   }
 
-  /// By a clock that nobody sets, read past a library that shows the program another time.
+  /// By the system's clock, past a library that shows the program another time. Not by one that
+  /// nobody sets: older C libraries have no such wait, and the thread sanitizer does not know it.
   static bool posted_within(int seconds, sem_t& semaphore) noexcept {
     timespec until{};
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
+    if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &until) != 0)
+      clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += seconds;
-    while (sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until) != 0)
+    while (sem_timedwait(&semaphore, &until) != 0)
       if (errno != EINTR) return false;
     return true;
   }

@@ -255,7 +255,9 @@ class KPROF_DETAIL_LOCAL session_ceilings {
     const bool is_asked_for = choice_ == "measure";
     if (is_asked_for || (place && !cache.read(measured, date))) {
       const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+      const std::int64_t cpu_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
       measured = cpu_measurement{}.take();
+      measuring_cpu_ns += read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
       const std::int64_t took_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
       date = date_of_today();
       // No processor is so slow: the rates are those of an emulator.

@@ -25,7 +25,10 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// How long all threads of the process run on CPUs while it counts.
+/// CPU time that kprof's own measuring of the machine has taken, of all threads.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<std::int64_t> measuring_cpu_ns{0};
+
+/// How long all threads of the process run on CPUs while it counts, without that.
 class process_cpu_time {
  public:
   void restart() noexcept { spent_ns_ = 0, counts_ = false, count(true); }
@@ -46,14 +49,15 @@ class process_cpu_time {
   static bool read(double& ns) noexcept {
     timespec t{};
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return false;
-    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
+    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) -
+         static_cast<double>(measuring_cpu_ns.load(std::memory_order_relaxed));
     return true;
   }
 
   bool counts_ = false;
   bool is_told_ = false;
   double since_ns_ = 0;
-  double spent_ns_ = 0;  // before
+  double spent_ns_ = 0;  // until it last began to count
 };
 
 class session_clock {
@@ -88,6 +92,7 @@ class session_clock {
     time_.reset(first);
     set_cpu_clock();
     process_cpu_.restart();
+    cpu_ns_ = process_cpu_.ns();
   }
   /// The recording ends.
   void stop() {
@@ -98,6 +103,7 @@ class session_clock {
   /// Adds a calibration point that is read now.
   void calibrate_again() {
     time_.add(read());
+    cpu_ns_ = process_cpu_.ns();
     set_cpu_clock();
   }
 
@@ -121,7 +127,7 @@ class session_clock {
   /// `now`: in ticks, when the profile was taken.
   void describe(profile& out, std::uint64_t now) const {
     out.wall_ns = time_.since_start_ns(now);
-    out.cpu_ns = process_cpu_.ns();
+    out.cpu_ns = cpu_ns_;
     out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
                  static_cast<double>(cpu_interval_ns())};
     describe_disagreement(out.notes);
@@ -176,6 +182,7 @@ class session_clock {
   std::atomic<bool> uses_counter_{false};
   timebase time_;
   process_cpu_time process_cpu_;
+  double cpu_ns_ = -1;                        // at the latest calibration point
   std::uint64_t cpu_cost_ns_ = unknown_cost;  // of a reading of CPU time
 };
 

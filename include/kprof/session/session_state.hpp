@@ -196,7 +196,7 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.in_child(now.ticks);
     device_.in_child(now.realtime_ns);
     if (phases_.has_recorded()) {
-      clock_.restart(now);
+      clock_.restart(now), clock_.count_cpu(phases_.is(session_phase::recording));
       phases_.restart_in_child(0);
       exit_report_.restart();
       notes_.add_fork();
@@ -243,7 +243,7 @@ class KPROF_DETAIL_LOCAL session_state {
   status start_locked(const effective_settings& wanted) {
     if (!wanted.value.enabled) {
       listen_by(nullptr);
-      device_.set_recording(false);
+      device_.set_recording(false), clock_.count_cpu(false);
       phases_.turn_off(wanted.off_reason);
       return {};
     }

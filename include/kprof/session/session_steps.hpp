@@ -112,7 +112,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   profile cycle_;  // the latest that has ended with memory
   profile_function use_ = nullptr;
   void* context_ = nullptr;
-  bool is_handing_ = false;  // the program's function runs
+  const bool* handing_ = nullptr;  // names the thread that the program's function runs on
 };
 
 }  // namespace detail

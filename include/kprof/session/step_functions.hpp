@@ -207,10 +207,11 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   is_only_recorded_ = !had_memory;
   has_cycle_ = has_cycle_ || had_memory;
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
-  if (use_ == nullptr || !had_memory || std::exchange(is_handing_, true)) return;
+  if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
+  const bool* const before = std::exchange(handing_, &inside_kprof);
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
-  is_handing_ = false;
+  handing_ = before;
 }
 
 /// hub_record::step.

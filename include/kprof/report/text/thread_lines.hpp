@@ -62,7 +62,8 @@ struct thread_time {
     return a.outside_ns() > b.outside_ns();
   });
   const double unguarded = unguarded_cpu_ns(p);
-  if (unguarded > 0.02 * p.cpu_ns && unguarded > 0.01 * p.wall_ns)
+  // The driver has threads of its own.
+  if (!has_device_work(p) && unguarded > 0.02 * p.cpu_ns && unguarded > 0.01 * p.wall_ns)
     out.paragraph("",
                   "without guards: " + out.time(unguarded) + " of CPU time, " +
                       format_share(share_of(unguarded, p.cpu_ns)) + " of the process's " +
