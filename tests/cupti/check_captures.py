@@ -116,6 +116,21 @@ rows(
     "n=2: calls 2 replays 200 runs 200 flop 800 rate known",
 )
 check("and so is the region around it", "layer replays 100\n" in r.stdout, r)
+r = run("captures_launches_of_a_graph")
+rows(
+    "a call that captures the launch of a graph is one call a replay",
+    r,
+    "n=1: calls 1 replays 800 runs 800 flop 1600 rate known",
+    "n=2: calls 1 replays 100 runs 800 flop 400 rate known",
+)
+r = run("updates_in_a_loop")
+check("each update has its own scope's work", "right 1000 of 1000\n" in r.stdout, r)
+r = run("starts_in_a_call")
+check(
+    "a call that began before its recording has no rate",
+    "row n=1: calls 1 replays 0 runs 1 flop 2 rate not all records" in r.stdout,
+    r,
+)
 r = run("captures_before_the_first_scope")
 expect("a capture that kprof did not see begin is left alone", r, launches=2, attributed=2)
 check("a capture that kprof did not see begin succeeds", "captured cudaSuccess" in r.stdout, r)

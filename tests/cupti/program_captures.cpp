@@ -162,3 +162,69 @@ MODE(stops_in_a_call) {
   }
   print_rows(kprof::snapshot());
 }
+
+/// A call of several kernels captures another graph's launch between them, again and again.
+MODE(captures_launches_of_a_graph) {
+  const cudaStream_t s = new_stream(), other = new_stream();
+  launch(9);
+  cudaGraph_t inner = nullptr, outer = nullptr;
+  static_cast<void>(cudaStreamBeginCapture(other, cudaStreamCaptureModeRelaxed));
+  {
+    KPROF_OP(Op, {.n = 1});
+    launch_bare(1, other);
+  }
+  static_cast<void>(cudaStreamEndCapture(other, &inner));
+  cudaGraphExec_t exec = nullptr;
+  static_cast<void>(cudaGraphInstantiate(&exec, inner, 0));
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  {
+    KPROF_OP(Op, {.n = 2});
+    for (int i = 0; i < 8; ++i) {
+      launch_bare(1, s);
+      static_cast<void>(cudaGraphLaunch(exec, s));
+    }
+  }
+  std::printf("captured %s\n", cudaGetErrorName(cudaStreamEndCapture(s, &outer)));
+  replay(outer, 100, s);
+  print_rows(kprof::snapshot());
+}
+
+/// A loop that captures its work anew in each step, of another size, and updates one graph with it.
+MODE(updates_in_a_loop) {
+  constexpr int steps = 1000;
+  const cudaStream_t s = new_stream();
+  launch(9);
+  cudaGraphExec_t exec = nullptr;
+  for (int i = 0; i < steps; ++i) {
+    static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    {
+      KPROF_OP(Op, {.n = 100 + i});
+      launch_bare(1, s);
+    }
+    cudaGraph_t graph = nullptr;
+    static_cast<void>(cudaStreamEndCapture(s, &graph));
+    cudaGraphExecUpdateResultInfo result{};
+    if (exec == nullptr) static_cast<void>(cudaGraphInstantiate(&exec, graph, 0));
+    else static_cast<void>(cudaGraphExecUpdate(exec, graph, &result));
+    static_cast<void>(cudaGraphLaunch(exec, s));
+    static_cast<void>(cudaStreamSynchronize(s));
+    static_cast<void>(cudaGraphDestroy(graph));
+  }
+  std::uint64_t right = 0;
+  for (const kprof::operator_row& row : kprof::operator_table(kprof::snapshot()))
+    right += row.replays == 1 && row.kernels == 1 ? 1 : 0;
+  std::printf("right %llu of %d\n", static_cast<unsigned long long>(right), steps);
+}
+
+/// A recording begins in a call whose first launches nobody has told of.
+MODE(starts_in_a_call) {
+  launch(9);
+  {
+    KPROF_OP(Op, {.n = 1});
+    kprof::stop();
+    launch_bare(99, nullptr);
+    static_cast<void>(kprof::start());
+    launch_bare(1, nullptr);
+  }
+  print_rows(kprof::snapshot());
+}
