@@ -35544,7 +35544,6 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -35631,14 +35630,6 @@ class graph_nodes {
     }
     return where.path != unknown_path;
   }
-  /// The records of all launches before `ticks` have been read.
-  void forget_versions_until(std::uint64_t ticks) {
-    const std::lock_guard lock(mutex_);
-    for (auto at = updates_.begin(); at != updates_.end();) {
-      version_count_ -= at->second.drop_until(ticks, 0);
-      at = at->second.is_needed_after(ticks) ? std::next(at) : updates_.erase(at);
-    }
-  }
   /// Nodes that are remembered.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
@@ -35681,10 +35672,6 @@ class graph_nodes {
   /// What a node was before its updates, as long as records of launches from then may come.
   class versions {
    public:
-    /// Whether launches of after `ticks` ran what the node is no longer, known or not.
-    bool is_needed_after(std::uint64_t ticks) const noexcept {
-      return !all_.empty() || forgotten_until_ > ticks;
-    }
     std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
     /// Where the node belonged at `launched`. `now`: where it does.
     captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
@@ -37325,7 +37312,6 @@ class KPROF_DETAIL_LOCAL attribution {
     const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
                       complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
     threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
-    if (!lost) graphs_.forget_versions_until(flush_began_);
   }
 
   /// Looks again for the launches of all pending activities.

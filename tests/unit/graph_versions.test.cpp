@@ -51,31 +51,6 @@ TEST_CASE("graph_versions.those_whose_launches_have_been_read_are_forgotten") {
   CHECK(path_of(g, exec, 11) == 0);  // too late: it is not told of a wrong scope
 }
 
-TEST_CASE("graph_versions.none_is_needed_once_all_records_have_come") {
-  graph_nodes g;
-  for (std::uint32_t i = 1; i <= 100; ++i) capture(g, i);
-  g.copied(exec, 1ULL << 32U);
-  const std::size_t without = g.bytes();
-  for (std::uint32_t i = 2; i <= 100; ++i) g.updated(exec, std::uint64_t{i} << 32U, 10 * i);
-  g.forget_versions_until(990);  // when 99 came
-  CHECK(path_of(g, exec, 995) == 99);
-  CHECK(path_of(g, exec, 1005) == 100);
-  g.forget_versions_until(1000);
-  CHECK(path_of(g, exec, 1005) == 100);
-  CHECK(g.bytes() <= without);
-}
-
-TEST_CASE("graph_versions.what_was_forgotten_after_a_flush_began_stays_unknown") {
-  graph_nodes g;
-  g.set_limit(4096);
-  for (std::uint32_t i = 1; i <= 2; ++i) capture(g, i);
-  g.copied(exec, 1ULL << 32U);
-  for (std::uint64_t i = 1; i <= 2 * 4096 + 1; ++i) g.updated(exec, (1 + i % 2) << 32U, 10 * i);
-  g.forget_versions_until(500);
-  CHECK(path_of(g, exec, 505) == 0);
-  CHECK(path_of(g, exec, 81'935) == 2);
-}
-
 TEST_CASE("graph_versions.versions_of_others_that_have_been_read_give_way") {
   graph_nodes g;
   g.set_limit(4096);

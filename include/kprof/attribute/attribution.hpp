@@ -124,7 +124,6 @@ class KPROF_DETAIL_LOCAL attribution {
     const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
                       complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
     threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
-    if (!lost) graphs_.forget_versions_until(flush_began_);
   }
 
   /// Looks again for the launches of all pending activities.
