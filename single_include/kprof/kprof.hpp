@@ -33858,11 +33858,12 @@ struct cpu_clock_rate {
 };
 KPROF_DETAIL_LOCAL inline constinit cpu_clock_rate cpu_clock;
 
-/// This thread's CPU time; false where the system does not tell it. Leaves errno as it was.
-inline bool read_cpu_time(std::uint64_t& ns) noexcept {
+/// The CPU time of this thread, or of what another clock is of; false where the system does not
+/// tell it. Leaves errno as it was.
+inline bool read_cpu_time(std::uint64_t& ns, clockid_t of = CLOCK_THREAD_CPUTIME_ID) noexcept {
   const int error = errno;
   timespec t{};
-  const bool told = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0;
+  const bool told = clock_gettime(of, &t) == 0;
   errno = error;
   ns =
       static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
@@ -34936,6 +34937,11 @@ class KPROF_DETAIL_LOCAL log_folding {
   std::uint64_t begin = 0;
 
  protected:
+  /// Whether formulas count the call whole, whatever is recorded of it: only operators have any.
+  bool has_formulas(const open_frame& f) const noexcept {
+    const work& values = tree.nodes()[f.node].values;
+    return values.has_flops != 0 || values.has_bytes != 0;
+  }
   /// Folds the records from read_at_ to `stop`. `ticks`: the time of the record before; returns
   /// that of the last. Where it throws, read_at_ is at the first record that is not in the totals.
   std::uint64_t fold_up_to(const char* stop, std::uint64_t ticks) {
@@ -35123,9 +35129,8 @@ class KPROF_DETAIL_LOCAL log_folding {
   /// before.
   [[gnu::noinline]] void note_older_launches(const open_frame& f) {
     using namespace launched_bits;
-    const work& values = tree[f.node].values;
     if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0 &&
-        (values.has_flops != 0 || values.has_bytes != 0))
+        has_formulas(f))
       missing.add(f.node, record_kind::ignored_launch);
   }
   [[gnu::noinline]] static void count_device_call(const open_frame& f, tree_node& n) noexcept {
@@ -35459,15 +35464,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     }
     return out;
   }
-  /// Of calls that are open and have launched work, the rest of the work will not be recorded. Only
-  /// operators have formulas that count a call whole.
+  /// Of calls that are open and have launched work, the rest of the work will not be recorded.
   void cut_open_launches() {
-    for (const open_frame& f : stack) {
-      const work& values = tree[f.node].values;
-      if ((f.launched & launched_bits::recorded) != 0 && !f.adopted &&
-          (values.has_flops != 0 || values.has_bytes != 0))
+    for (const open_frame& f : stack)
+      if ((f.launched & launched_bits::recorded) != 0 && !f.adopted && has_formulas(f))
         missing.cut(f.node);
-    }
   }
 
   /// Scopes that finished within what the log still holds.
@@ -35653,6 +35654,7 @@ class graph_nodes {
 
  private:
   static constexpr std::uint32_t unknown_path = captured_scope::unknown_path;
+
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
@@ -42837,9 +42839,9 @@ class process_cpu_time {
 
  private:
   static bool read(double& ns) noexcept {
-    timespec t{};
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return false;
-    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) -
+    std::uint64_t all_ns = 0;
+    if (!read_cpu_time(all_ns, CLOCK_PROCESS_CPUTIME_ID)) return false;
+    ns = static_cast<double>(all_ns) -
          static_cast<double>(measuring_cpu_ns.load(std::memory_order_relaxed));
     return true;
   }

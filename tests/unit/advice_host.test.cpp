@@ -16,15 +16,7 @@
 #include <string>
 #include <vector>
 
-using kprof::dtype;
-using kprof::profile;
-using kprof_test::asked;
-using kprof_test::gain;
-using kprof_test::host_case;
-using kprof_test::not_stated;
-using kprof_test::profile_builder;
-using kprof_test::silent;
-using kprof_test::T;
+using namespace kprof_test;
 
 TEST_CASE("advice_host.G17_at_the_roof_of_memory") {
   // 100 us at 20 GB/s are 2 MB, more than a cache of 1 MiB holds, but the third one holds it.

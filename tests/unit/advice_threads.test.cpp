@@ -11,14 +11,7 @@
 
 #include <kprof/advice.hpp>
 
-using kprof::profile;
-using kprof_test::asked;
-using kprof_test::gain;
-using kprof_test::host_case;
-using kprof_test::not_stated;
-using kprof_test::profile_builder;
-using kprof_test::silent;
-using kprof_test::T;
+using namespace kprof_test;
 
 /// What the threads of a profile may have run.
 static double of_guarded_threads(const profile& p) {

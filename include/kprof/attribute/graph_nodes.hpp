@@ -127,6 +127,7 @@ class graph_nodes {
 
  private:
   static constexpr std::uint32_t unknown_path = captured_scope::unknown_path;
+
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;

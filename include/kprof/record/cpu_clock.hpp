@@ -36,11 +36,12 @@ struct cpu_clock_rate {
 };
 KPROF_DETAIL_LOCAL inline constinit cpu_clock_rate cpu_clock;
 
-/// This thread's CPU time; false where the system does not tell it. Leaves errno as it was.
-inline bool read_cpu_time(std::uint64_t& ns) noexcept {
+/// The CPU time of this thread, or of what another clock is of; false where the system does not
+/// tell it. Leaves errno as it was.
+inline bool read_cpu_time(std::uint64_t& ns, clockid_t of = CLOCK_THREAD_CPUTIME_ID) noexcept {
   const int error = errno;
   timespec t{};
-  const bool told = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0;
+  const bool told = clock_gettime(of, &t) == 0;
   errno = error;
   ns =
       static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);

@@ -64,6 +64,11 @@ class KPROF_DETAIL_LOCAL log_folding {
   std::uint64_t begin = 0;
 
  protected:
+  /// Whether formulas count the call whole, whatever is recorded of it: only operators have any.
+  bool has_formulas(const open_frame& f) const noexcept {
+    const work& values = tree.nodes()[f.node].values;
+    return values.has_flops != 0 || values.has_bytes != 0;
+  }
   /// Folds the records from read_at_ to `stop`. `ticks`: the time of the record before; returns
   /// that of the last. Where it throws, read_at_ is at the first record that is not in the totals.
   std::uint64_t fold_up_to(const char* stop, std::uint64_t ticks) {
@@ -251,9 +256,8 @@ class KPROF_DETAIL_LOCAL log_folding {
   /// before.
   [[gnu::noinline]] void note_older_launches(const open_frame& f) {
     using namespace launched_bits;
-    const work& values = tree[f.node].values;
     if ((f.launched & (maybe | unrecorded)) == maybe && (f.launched & recorded) != 0 &&
-        (values.has_flops != 0 || values.has_bytes != 0))
+        has_formulas(f))
       missing.add(f.node, record_kind::ignored_launch);
   }
   [[gnu::noinline]] static void count_device_call(const open_frame& f, tree_node& n) noexcept {

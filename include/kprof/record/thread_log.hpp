@@ -231,15 +231,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     }
     return out;
   }
-  /// Of calls that are open and have launched work, the rest of the work will not be recorded. Only
-  /// operators have formulas that count a call whole.
+  /// Of calls that are open and have launched work, the rest of the work will not be recorded.
   void cut_open_launches() {
-    for (const open_frame& f : stack) {
-      const work& values = tree[f.node].values;
-      if ((f.launched & launched_bits::recorded) != 0 && !f.adopted &&
-          (values.has_flops != 0 || values.has_bytes != 0))
+    for (const open_frame& f : stack)
+      if ((f.launched & launched_bits::recorded) != 0 && !f.adopted && has_formulas(f))
         missing.cut(f.node);
-    }
   }
 
   /// Scopes that finished within what the log still holds.

@@ -47,9 +47,9 @@ class process_cpu_time {
 
  private:
   static bool read(double& ns) noexcept {
-    timespec t{};
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return false;
-    ns = 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) -
+    std::uint64_t all_ns = 0;
+    if (!read_cpu_time(all_ns, CLOCK_PROCESS_CPUTIME_ID)) return false;
+    ns = static_cast<double>(all_ns) -
          static_cast<double>(measuring_cpu_ns.load(std::memory_order_relaxed));
     return true;
   }
