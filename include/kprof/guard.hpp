@@ -14,6 +14,7 @@
 //     ...
 //   }
 
+#include <kprof/attach/call_id.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/declare/part.hpp>
 #include <kprof/op.hpp>

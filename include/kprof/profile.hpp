@@ -172,6 +172,13 @@ struct timeline_scope {
   std::uint64_t duration = 0;
 };
 
+/// The program said that a call belongs to an earlier one, as a backward call does to its forward
+/// call: kprof::belongs_to().
+struct call_link {
+  std::uint32_t call = 0;  ///< index in profile::timeline
+  std::uint32_t of = 0;    ///< the earlier one, the same
+};
+
 struct clock_info {
   std::string source;  ///< "tsc", "cntvct" or "clock_gettime"
   double ns_per_tick = 1;
@@ -250,6 +257,7 @@ struct profile {
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
+  std::vector<call_link> links;          ///< of calls that the timeline has both of
   kprof::stepping stepping;              ///< sums of the steps, and their scopes
   std::vector<step_mark> steps;          ///< in the order of their ends
   device_profile device;                 ///< what the GPU did

@@ -111,6 +111,29 @@ TEST_CASE("passes.the_last_forward_call_belongs_to_the_first_backward_one") {
   CHECK(kprof::links_of(b.p, {}).links.empty());
 }
 
+TEST_CASE("passes.what_the_program_says_comes_before_the_rule") {
+  network b;
+  const auto there = b.conv(b.fwd, "fprop", 1, 1), dgrad = b.conv(b.bwd, "dgrad", 1, 1),
+             wgrad = b.conv(b.bwd, "wgrad", 1, 1);
+  for (const std::int64_t t : {0, 10, 20}) b.scope_at(there, t, t + 5);   // 0, 1, 2
+  for (const std::int64_t t : {30, 40, 50}) b.scope_at(dgrad, t, t + 5);  // 3, 4, 5
+  for (const std::int64_t t : {60, 70}) b.scope_at(wgrad, t, t + 5);      // 6, 7
+  b.scope_at(dgrad, 300, 301);                                            // 8: in no step
+  b.p.links = {{3, 0}, {8, 1}, {7, 99}, {99, 1}};
+  const kprof::pass_links found = kprof::links_of(b.p, {{0, 100}});
+  // Of the rest, the rule takes the forward calls that no call of the same pass has.
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> expected = {
+      {0, 3}, {2, 4}, {1, 5}, {2, 6}, {1, 7}};
+  REQUIRE(found.links.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(found.links[i].forward == expected[i].first);
+    CHECK(found.links[i].backward == expected[i].second);
+    CHECK(found.links[i].by_program == (i == 0));
+  }
+  CHECK(found.by_program == 1);
+  CHECK(found.unlinked == 0);
+}
+
 TEST_CASE("host_times.a_step_is_the_sum_of_what_its_thread_did") {
   network b;
   const auto gemm = b.op(b.step, "Gemm");

@@ -176,6 +176,7 @@ TEST_CASE("saved.every_member_is_saved") {
   CHECK(all(kprof::timeline_window{}));
   CHECK(all(kprof::device_timeline{}));
   CHECK(all(kprof::step_mark{}));
+  CHECK(all(kprof::call_link{}));
   CHECK(all(kprof::rate_ceiling{}));
   CHECK(all(kprof::arithmetic_ceiling{}));
   CHECK(all(kprof::memory_ceiling{}));

@@ -35,6 +35,8 @@ profile with_timeline() {
   t.windows = {{-7, 8}, {9, 10}};
   t.dropped_items = 11;
   t.dropped_calls = 12;
+  run.timeline = {{0, 1, 2}, {1, 3, 4}, {0, 9, 9}};
+  run.links = {{2, 0}, {1, 1}};
   run.steps = {{0, 0, false, 5, 9}, {1, kprof::step_mark::none, true, 9, 12}};
   return run;
 }
@@ -85,6 +87,9 @@ TEST_CASE("saved_timeline.what_happened_when_is_saved") {
   CHECK(t.windows[1].end == 10);
   CHECK(t.dropped_items == 11);
   CHECK(t.dropped_calls == 12);
+  REQUIRE(loaded.run.links.size() == 2);
+  CHECK(loaded.run.links[0].call == 2);
+  CHECK(loaded.run.links[0].of == 0);
   REQUIRE(loaded.run.steps.size() == 2);
   CHECK_FALSE(loaded.run.steps[0].counts);
   CHECK(loaded.run.steps[0].end == 9);
@@ -137,6 +142,8 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
   run.device.timeline.items[0].work = run.device.timeline.items[0].thread = 99'999;
   run.device.timeline.calls[0].name = run.device.timeline.calls[0].scope = 99'999;
   run.device.calls[0].name = run.device.calls[0].scope = 99'999;
+  run.links.push_back({0, 99'999});
+  run.links.push_back({99'999, 0});
   run.steps[0].thread = 99'999;
   run.stepping.threads.push_back({.thread = 99'999});
   run.stepping.shares.push_back({99'999, 99'999, 1, 0, 0});
@@ -148,6 +155,7 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
   CHECK(loaded.run.device.timeline.calls[0].scope == kprof::host_call::none);
   CHECK(loaded.run.device.calls[0].name == kprof::host_call_sum::none);
   CHECK(loaded.run.device.calls[0].scope == kprof::host_call_sum::none);
+  CHECK(loaded.run.links.size() == 2);
   CHECK(loaded.run.steps[0].thread == kprof::step_mark::none);
   CHECK(loaded.run.stepping.threads[0].thread == kprof::thread_steps::none);
   CHECK(loaded.run.stepping.shares[0].step == kprof::step_share::none);
@@ -166,4 +174,6 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
     CHECK_THAT(load_text("{\"kprof_profile\":1," + given + "}").result.message,
                Contains("refer to what is not there"));
   }
+  CHECK_THAT(load_text("{\"kprof_profile\":1,\"links\":[{\"call\":0,\"of\":0}]}").result.message,
+             Contains("links refers to a scope that the timeline does not have"));
 }

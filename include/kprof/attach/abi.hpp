@@ -47,6 +47,9 @@ struct scope_api {
   std::uint32_t (*capture)() noexcept;  // path of the innermost open scope; 0: none
   scope_token (*adopt)(std::uint32_t path) noexcept;
   void (*release)(scope_token adopted) noexcept;
+  // 0: gives the innermost open scope a number; else that scope belongs to the call of this number.
+  // Returns the number; 0: no scope is open, or no memory.
+  std::uint32_t (*link_call)(std::uint32_t of) noexcept;
 };
 
 /// Sends scopes to a tool, with or without a session.
@@ -133,19 +136,19 @@ inline constexpr std::uint32_t abi_layout = hash_of(
     KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
     KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
     KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
-    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api),
-    KPROF_DETAIL_AT(emitter_api, push), KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record),
-    KPROF_DETAIL_AT(hub_record, version), KPROF_DETAIL_AT(hub_record, size),
-    KPROF_DETAIL_AT(hub_record, active), KPROF_DETAIL_AT(hub_record, recorder),
-    KPROF_DETAIL_AT(hub_record, emit_only), KPROF_DETAIL_AT(hub_record, emit_refused),
-    KPROF_DETAIL_AT(hub_record, emitter), KPROF_DETAIL_AT(hub_record, session),
-    KPROF_DETAIL_AT(hub_record, detach), KPROF_DETAIL_AT(hub_record, latest),
-    KPROF_DETAIL_AT(hub_record, end_recorded), KPROF_DETAIL_AT(hub_record, end_emitted),
-    KPROF_DETAIL_AT(hub_record, step), sizeof(op_node), KPROF_DETAIL_AT(op_node, op),
-    KPROF_DETAIL_AT(op_node, next), sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
-    KPROF_DETAIL_AT(module_record, size), KPROF_DETAIL_AT(module_record, api),
-    KPROF_DETAIL_AT(module_record, latest), KPROF_DETAIL_AT(module_record, hub),
-    KPROF_DETAIL_AT(module_record, ops));
+    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release),
+    KPROF_DETAIL_AT(scope_api, link_call), sizeof(emitter_api), KPROF_DETAIL_AT(emitter_api, push),
+    KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record), KPROF_DETAIL_AT(hub_record, version),
+    KPROF_DETAIL_AT(hub_record, size), KPROF_DETAIL_AT(hub_record, active),
+    KPROF_DETAIL_AT(hub_record, recorder), KPROF_DETAIL_AT(hub_record, emit_only),
+    KPROF_DETAIL_AT(hub_record, emit_refused), KPROF_DETAIL_AT(hub_record, emitter),
+    KPROF_DETAIL_AT(hub_record, session), KPROF_DETAIL_AT(hub_record, detach),
+    KPROF_DETAIL_AT(hub_record, latest), KPROF_DETAIL_AT(hub_record, end_recorded),
+    KPROF_DETAIL_AT(hub_record, end_emitted), KPROF_DETAIL_AT(hub_record, step), sizeof(op_node),
+    KPROF_DETAIL_AT(op_node, op), KPROF_DETAIL_AT(op_node, next), sizeof(module_record),
+    KPROF_DETAIL_AT(module_record, version), KPROF_DETAIL_AT(module_record, size),
+    KPROF_DETAIL_AT(module_record, api), KPROF_DETAIL_AT(module_record, latest),
+    KPROF_DETAIL_AT(module_record, hub), KPROF_DETAIL_AT(module_record, ops));
 #undef KPROF_DETAIL_AT
 static_assert(abi_layout != 0);
 

@@ -24,7 +24,7 @@ KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept;
 
 /// What closes scopes until somebody has listened: they were opened in another module.
 KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
-    1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr};
+    1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr, nullptr};
 
 [[gnu::visibility("hidden"),
   gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {

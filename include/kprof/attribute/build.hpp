@@ -7,6 +7,7 @@
 // No clock is read here.
 
 #include <kprof/attribute/attribution.hpp>
+#include <kprof/attribute/call_links.hpp>
 #include <kprof/attribute/history_writer.hpp>
 #include <kprof/attribute/parameters.hpp>
 #include <kprof/attribute/process_facts.hpp>
@@ -192,7 +193,8 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 
 inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                        operator_numbers& operators, const part_calls& shared_calls,
-                       shared_calls_of_profile& shared, const moment& at, history_writer& history) {
+                       shared_calls_of_profile& shared, const moment& at, history_writer& history,
+                       call_links& links) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -247,10 +249,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
   out.complete.in_timeline += log.timeline_scopes();
   if (at.scopes == single_scopes::all ||
       (at.scopes == single_scopes::beside_devices && history.has_items()))
-    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-      out.timeline.push_back({base + node, static_cast<std::int64_t>(start - at.time.first().ticks),
-                              end > start ? end - start : 0});
-    });
+    add_timeline(out, log, base, at.time.first().ticks, links);
 }
 
 /// Everything but the session's own state, the clock's description and kprof's cost. `device`:
@@ -266,19 +265,20 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   shared_calls_of_profile shared(out, at.time);
   unshared_calls unshared;
   step_shares steps(at.time);
+  call_links links;
   history_writer history(out, device == nullptr ? nullptr : &device->history());
   if (history.has_calls())
     from.each_thread([&](const thread_log& log) { history.expect(log.number); });
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until);
-  std::uint64_t steps_lost = from.counts().steps_lost;
+  std::uint64_t steps_lost = from.counts().steps_lost, links_lost = from.counts().links_lost;
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
-    steps_lost += log.counts.steps_lost;
+    steps_lost += log.counts.steps_lost, links_lost += log.counts.links_lost;
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
-    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history);
+    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history, links);
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
@@ -289,6 +289,10 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   if (steps_lost != 0)
     out.notes.push_back("there was no memory to note the ends of " + std::to_string(steps_lost) +
                         " steps, each of which is part of the one after it");
+  if (links_lost != 0)
+    out.notes.push_back("there was no memory to note " + std::to_string(links_lost) +
+                        " calls of current_call() and belongs_to()");
+  links.finish(out);
   if (const std::uint64_t older = out.device.complete.older_graphs; older != 0)
     out.notes.push_back(
         "work of graphs that were instantiated before an earlier recording stopped (" +

@@ -101,10 +101,12 @@ KPROF_DETAIL_LOCAL inline std::uint32_t capture() noexcept { return 0; }
 // NVTX ranges stay on their thread
 KPROF_DETAIL_LOCAL inline scope_token adopt(std::uint32_t) noexcept { return 0; }
 KPROF_DETAIL_LOCAL inline void release(scope_token) noexcept {}
+KPROF_DETAIL_LOCAL inline std::uint32_t link_call(std::uint32_t) noexcept { return 0; }
 
 template <std::uint32_t... Words>
 constexpr scope_api make_emit_only(std::integer_sequence<std::uint32_t, Words...>) noexcept {
-  return {1, sizeof(scope_api), &end, &begin, {&begin_words<Words>...}, &capture, &adopt, &release};
+  return {1,      sizeof(scope_api), &end,      &begin, {&begin_words<Words>...}, &capture,
+          &adopt, &release,          &link_call};
 }
 KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only =
     make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});

@@ -179,6 +179,8 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
       case record_kind::cpu_time: note_cpu_reading(ticks, get(at + record_header)); break;
       case record_kind::step: note_step_mark(subject, ticks); break;
+      case record_kind::call_number:  // the timeline tells of these two
+      case record_kind::belongs_to:
       case record_kind::begin:
       case record_kind::folded: break;
     }

@@ -34,7 +34,9 @@ enum class record_kind : std::uint8_t {
   cpu_time,
   // The thread's running step ended. Subject: the number of the step that begins, or step_number.
   step,
-  host_call,  // of a device's library, which launched nothing; otherwise as a launch
+  host_call,    // of a device's library, which launched nothing; otherwise as a launch
+  call_number,  // subject: the number that the program names the innermost scope by
+  belongs_to,   // subject: the number of the call that the innermost scope belongs to
 };
 
 /// Instead of a step's number.

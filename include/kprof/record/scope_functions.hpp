@@ -11,6 +11,7 @@
 #include <kprof/record/abandoned_scopes.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/cpu_clock.hpp>
+#include <kprof/record/link_call.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>
 
@@ -54,7 +55,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <std::size_t... Words>
   static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
-    scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release};
+    scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release, &link};
     // nvcc loses the dots of an expansion in nested braces
     ((table.begin[Words] = &begin<Words>), ...);
     return table;
@@ -212,6 +213,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
     static_cast<void>(own_recorder->drop());
     return 0;
   }
+
+  static std::uint32_t link(std::uint32_t of) noexcept { return link_call(of, Clock::now()); }
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {

@@ -245,12 +245,13 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     return n;
   }
   /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
-  /// `latest`: in so many of the latest chunks.
+  /// `latest`: in so many of the latest chunks. `notes`: gets what the program has said of them.
   template <class Visit>
-  void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0}) const {
+  void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0},
+                      std::vector<call_note>* notes = nullptr) const {
     const chunk* from = last_;
     while (from != nullptr && from->previous != nullptr && --latest != 0) from = from->previous;
-    timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth);
+    timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth, notes);
     for (const chunk* c = from; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       walk.over(c->timeline_from, c->folded ? c->end : unread);

@@ -15,11 +15,21 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// What the program has said of a call: the number it is named by, or that of the call it belongs
+/// to.
+struct call_note {
+  std::uint32_t number = 0;
+  bool names = true;
+  std::uint64_t scope = 0;  // the how manieth that was visited
+};
+
 /// Calls visit(node, start, end) for each scope whose begin and end have both been walked over.
 template <class Visit>
 class timeline_walk {
  public:
-  timeline_walk(Visit& visit, std::uint64_t depth) : visit_(visit), depth_(depth) {}
+  /// `notes`: where those of the visited scopes go, or nullptr. `depth`: of scopes open already.
+  timeline_walk(Visit& visit, std::uint64_t depth, std::vector<call_note>* notes)
+      : visit_(visit), depth_(depth), notes_(notes) {}
 
   /// Walks over the records from `at` to `stop`, which have been folded.
   void over(const char* at, const char* stop) {
@@ -38,6 +48,8 @@ class timeline_walk {
         case record_kind::end_to:
           while (depth_ >= subject && depth_ != 0) close(get(at + 8));
           break;
+        case record_kind::call_number: note(subject, true); break;
+        case record_kind::belongs_to: note(subject, false); break;
         case record_kind::kernel_launch:
         case record_kind::transfer_launch:
         case record_kind::graph_launch:
@@ -60,16 +72,28 @@ class timeline_walk {
   void close(std::uint64_t ticks) {
     // A scope whose begin has been recycled has no start here.
     if (!starts_.empty() && starts_.back().depth == depth_) {
-      if (starts_.back().node != call_tree::root)
+      if (starts_.back().node != call_tree::root) {
         visit_(starts_.back().node, starts_.back().ticks, ticks);
+        for (; !waiting_.empty() && waiting_.back().scope == depth_; waiting_.pop_back())
+          notes_->push_back({waiting_.back().number, waiting_.back().names, visited_});
+        ++visited_;
+      }
       starts_.pop_back();
     }
+    while (!waiting_.empty() && waiting_.back().scope >= depth_) waiting_.pop_back();
     if (depth_ != 0) --depth_;
+  }
+  void note(std::uint32_t number, bool names) {
+    if (notes_ != nullptr && !starts_.empty() && starts_.back().depth == depth_)
+      waiting_.push_back({number, names, depth_});
   }
 
   Visit& visit_;
   std::uint64_t depth_;  // scopes open at this place of the log
   std::vector<start> starts_;
+  std::uint64_t visited_ = 0;
+  std::vector<call_note>* notes_;
+  std::vector<call_note> waiting_;  // of open scopes; in place of the scope, its depth
 };
 
 }  // namespace detail

@@ -62,7 +62,8 @@ class KPROF_DETAIL_LOCAL bootstrap {
             {&begin<Words>...},
             []() noexcept -> std::uint32_t { return 0; },
             [](std::uint32_t) noexcept -> scope_token { return 0; },
-            [](scope_token) noexcept {}};
+            [](scope_token) noexcept {},
+            [](std::uint32_t) noexcept -> std::uint32_t { return 0; }};
   }
 
  public:

@@ -112,6 +112,7 @@ KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPR
                     KPROF_DETAIL_AT(off_cpu_ns))
 KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(duration))
+KPROF_DETAIL_SHARED(call_link, KPROF_DETAIL_AT(call), KPROF_DETAIL_AT(of))
 KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
                     KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns),
                     KPROF_DETAIL_AT(cpu_interval_ns))
@@ -199,9 +200,9 @@ KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(cpu_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
-                    KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps), KPROF_DETAIL_AT(device),
-                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
-                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+                    KPROF_DETAIL_AT(links), KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps),
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock),
+                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
 KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
                     KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
                     KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
@@ -234,7 +235,7 @@ using all_shared_structs = shared_structs<
     status, report_options, option_setting, output_request, settings, step_schedule,
     enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
     parameter_values, histogram, work_per_call, shared_part, single_call, scope_node, thread_info,
-    timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
+    timeline_scope, call_link, clock_info, completeness, own_cost, device_work, device_info,
     device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
     step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
     gpu_arithmetic_ceiling, gpu_ceilings, machine_ceilings, profile, owner_functions>;

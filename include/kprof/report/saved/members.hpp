@@ -310,7 +310,7 @@ inline constexpr auto members_of<profile> =
                saved<&profile::operators>("operators"), saved<&profile::nodes>("nodes"),
                saved<&profile::device>("device"),       saved<&profile::machine>("machine"),
                saved<&profile::timeline>("timeline"),   saved<&profile::steps>("steps"),
-               saved<&profile::stepping>("stepping")};
+               saved<&profile::stepping>("stepping"),   saved<&profile::links>("links")};
 
 /// Names of the enumerators, by value; an empty one is none.
 template <class E>

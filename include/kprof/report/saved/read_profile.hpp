@@ -275,6 +275,9 @@ class profile_reader {
     }
     for (const timeline_scope& s : p.timeline)
       if (s.node >= p.nodes.size()) return fail("timeline refers to a node that is not there");
+    for (const call_link& l : p.links)
+      if (l.call >= p.timeline.size() || l.of >= p.timeline.size())
+        return fail("links refers to a scope that the timeline does not have");
     return check_device_timeline(p);
   }
   bool check_device_timeline(const profile& p) {

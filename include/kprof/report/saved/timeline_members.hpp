@@ -2,10 +2,12 @@
 #ifndef KPROF_REPORT_SAVED_TIMELINE_MEMBERS_HPP
 #define KPROF_REPORT_SAVED_TIMELINE_MEMBERS_HPP
 
-// The members of the devices' timeline and of steps by their names in a saved profile. Included by
-// write_profile.hpp and read_profile.hpp, for which members.hpp has all others.
+// The members of the devices' timeline, of steps and of links between calls by their names in a
+// saved profile. Included by write_profile.hpp and read_profile.hpp, for which members.hpp has all
+// others.
 
 #include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
 #include <kprof/profile/device_timeline.hpp>
 #include <kprof/report/saved/members.hpp>
 
@@ -60,6 +62,10 @@ inline constexpr auto members_of<step_mark> =
     std::tuple{saved<&step_mark::index>("index"), saved<&step_mark::thread>("thread"),
                saved<&step_mark::counts>("counts"), saved<&step_mark::begin>("begin"),
                saved<&step_mark::end>("end")};
+
+template <>
+inline constexpr auto members_of<call_link> =
+    std::tuple{saved<&call_link::call>("call"), saved<&call_link::of>("of")};
 
 template <>
 inline constexpr std::array<std::string_view, 9> names_of<call_kind>{

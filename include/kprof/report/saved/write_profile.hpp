@@ -73,6 +73,23 @@ class profile_writer {
     else write_plain(scopes);
   }
 
+  /// Without those of scopes that the timeline lacks.
+  void write_value(const std::vector<call_link>& links) {
+    out_.raw("[");
+    bool first = true;
+    for (const call_link& l : links) {
+      if (l.call >= p_.timeline.size() || l.of >= p_.timeline.size()) continue;
+      if (!first) out_.raw(",");
+      out_.raw("\n{\"call\":");
+      out_.value(l.call);
+      out_.raw(",\"of\":");
+      out_.value(l.of);
+      out_.raw("}");
+      first = false;
+    }
+    out_.raw("]");
+  }
+
   template <class E>
   void write_enumerator(E value) {
     const auto number = static_cast<std::size_t>(value);

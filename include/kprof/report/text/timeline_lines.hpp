@@ -256,10 +256,15 @@ class timeline_section {
     sort_plain(linked, [](std::uint32_t x, std::uint32_t y) { return x < y; });
     linked.erase(std::unique(linked.begin(), linked.end()), linked.end());
     for (const std::uint32_t call : linked) forward += ns_of(call);
+    const std::uint64_t by_rule = found.links.size() - found.by_program;
+    std::string how = " linked by the program";
+    if (found.by_program == 0) how = " linked by the reverse order";
+    else if (by_rule != 0)
+      how = " linked, " + format_count(found.by_program) + " by the program, " +
+            format_count(by_rule) + " by the reverse order";
     print_fact(out_, "links",
-               counted(found.links.size(), "backward call", "backward calls") +
-                   " linked by the reverse order: forward " + out_.time(forward) +
-                   " on the host, backward " + out_.time(backward) +
+               counted(found.links.size(), "backward call", "backward calls") + how + ": forward " +
+                   out_.time(forward) + " on the host, backward " + out_.time(backward) +
                    (found.unlinked == 0
                         ? std::string{}
                         : "; " + format_count(found.unlinked) + " without a forward call"));
