@@ -7,6 +7,7 @@ PROGRAM
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,24 @@ def run(folder, kprof, *arguments):
     return subprocess.run(
         [sys.argv[1], *arguments], env=env, cwd=folder, capture_output=True, text=True, timeout=60
     )
+
+
+def run_in_terminal(folder, kprof):
+    """What a terminal shows, and the exit status."""
+    here, terminal = pty.openpty()
+    env = {k: v for k, v in os.environ.items() if k != "COLUMNS"} | {"KPROF": kprof}
+    process = subprocess.Popen(
+        [sys.argv[1]], env=env, cwd=folder, stdin=terminal, stdout=terminal, stderr=terminal
+    )
+    os.close(terminal)
+    shown = b""
+    try:
+        while more := os.read(here, 4096):
+            shown += more
+    except OSError:  # the other end is closed
+        pass
+    os.close(here)
+    return shown.decode(errors="replace"), process.wait(60)
 
 
 def check(what, holds, seen):
@@ -113,6 +132,27 @@ def main():
         check(
             "write() writes to standard output", r.stdout.count("Work 1") == 4 and not r.stderr, r
         )
+
+        shown, status = run_in_terminal(folder, "html,trace,pprof,save,calls")
+        for ending, begin in (
+            ("html", b"<!doctype html>"),
+            ("trace.json", b"{"),
+            ("pb", b"*\x08"),
+            ("kprof.json", b"{"),
+        ):
+            files = list(folder.glob(f"*.{ending}"))
+            files = [f for f in files if f.name.split(".", 2)[2:] == [ending]]
+            check(f"a terminal gets a file instead of {ending}", len(files) == 1, files)
+            if files:
+                content = files[0].read_bytes()
+                check(f"{ending} is whole", content[: len(begin)].lower() == begin, content[:40])
+                check(f"and {files[0].name} is told", f"is in {files[0].name};" in shown, shown)
+        check("nothing of them is shown", "<" not in shown and "{" not in shown, shown[:400])
+        check("what people read is", "Work 1" in shown and status == 5, shown)
+        before = set(folder.iterdir())
+        r = run(folder, "save")
+        check("a pipe gets the output itself", r.stdout.startswith("{"), r.stdout[:80])
+        check("and no file is made", set(folder.iterdir()) == before, before)
 
     for failure in failures:
         print(failure)

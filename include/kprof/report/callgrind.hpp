@@ -155,8 +155,12 @@ KPROF_DETAIL_LOCAL inline status write_callgrind(const profile& run, const optio
 }
 
 inline constexpr output callgrind_output{
-    "callgrind", "the call tree for callgrind_annotate, KCachegrind and gprof2dot",
-    callgrind_option_table, &write_callgrind};
+    "callgrind",
+    "the call tree for callgrind_annotate, KCachegrind and gprof2dot",
+    callgrind_option_table,
+    &write_callgrind,
+    nullptr,
+    "callgrind"};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration callgrind_registered{callgrind_output};
 

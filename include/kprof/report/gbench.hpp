@@ -200,7 +200,10 @@ KPROF_DETAIL_LOCAL inline status write_gbench(const profile& run, const option_v
 
 inline constexpr output gbench_output{"gbench",
                                       "the operators as Google Benchmark's JSON, for compare.py",
-                                      gbench_option_table, &write_gbench};
+                                      gbench_option_table,
+                                      &write_gbench,
+                                      nullptr,
+                                      "gbench.json"};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration gbench_registered{gbench_output};
 

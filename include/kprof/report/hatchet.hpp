@@ -158,8 +158,12 @@ KPROF_DETAIL_LOCAL inline status write_hatchet(const profile& run, const option_
                             [&](text_sink& sink) { hatchet_writer(run, options).put(sink); });
 }
 
-inline constexpr output hatchet_output{"hatchet", "the call tree for Hatchet and proton-viewer",
-                                       hatchet_option_table, &write_hatchet};
+inline constexpr output hatchet_output{"hatchet",
+                                       "the call tree for Hatchet and proton-viewer",
+                                       hatchet_option_table,
+                                       &write_hatchet,
+                                       nullptr,
+                                       "hatchet.json"};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration hatchet_registered{hatchet_output};
 

@@ -45,8 +45,12 @@ KPROF_DETAIL_LOCAL inline status write_html(const profile& run, const option_val
 }
 
 inline constexpr output html_output{
-    "html", "the run as one page to read in a browser", html_option_table, &write_html,
-    [](const option_values& options) { return options.number("slices") > 0; }};
+    "html",
+    "the run as one page to read in a browser",
+    html_option_table,
+    &write_html,
+    [](const option_values& options) { return options.number("slices") > 0; },
+    "html"};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration html_registered{html_output};
 

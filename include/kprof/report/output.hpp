@@ -119,6 +119,10 @@ struct output {
   /// Whether it shows single scopes with these options: the profile that is written at the end
   /// then has them. Null: it never does.
   bool (*shows_timeline)(const option_values& options) = nullptr;
+  /// For an output that nobody reads in a terminal: the end of a file's name, "html". Where no
+  /// path is given and standard output is a terminal, PROGRAM.PID.html is written instead, and a
+  /// line on standard error says so. Null: a terminal gets it.
+  const char* file_ending = nullptr;
 };
 
 /// An option of a request: {"top", "20"}.

@@ -176,7 +176,8 @@ KPROF_DETAIL_LOCAL inline status write_pprof(const profile& run, const option_va
                             [&](text_sink& sink) { pprof_writer(run).put(sink); });
 }
 
-inline constexpr output pprof_output{"pprof", "the call tree for go tool pprof", {}, &write_pprof};
+inline constexpr output pprof_output{
+    "pprof", "the call tree for go tool pprof", {}, &write_pprof, nullptr, "pb"};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration pprof_registered{pprof_output};
 

@@ -68,8 +68,9 @@ inline constexpr option save_option_table[] = {
      .meaning = "how the scopes of a timeline are written: packed, or as rows of numbers",
      .store = &store_member<&save_options::timeline>},
 };
-inline constexpr output save_output{"save", "the profile, to be loaded again", save_option_table,
-                                    &write_saved};
+inline constexpr output save_output{
+    "save",      "the profile, to be loaded again", save_option_table, &write_saved, nullptr,
+    "kprof.json"};
 [[gnu::init_priority(101)]] inline const output_registration save_registered{save_output};
 
 }  // namespace detail

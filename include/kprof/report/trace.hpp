@@ -61,9 +61,12 @@ KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_va
   });
 }
 
-inline constexpr output trace_output{"trace", "the timeline, for Perfetto, TensorBoard and others",
-                                     trace_option_table, &write_trace,
-                                     [](const option_values&) { return true; }};
+inline constexpr output trace_output{"trace",
+                                     "the timeline, for Perfetto, TensorBoard and others",
+                                     trace_option_table,
+                                     &write_trace,
+                                     [](const option_values&) { return true; },
+                                     "trace.json"};
 KPROF_DETAIL_LOCAL
 [[gnu::init_priority(101)]] inline const output_registration trace_registered{trace_output};
 

@@ -10,7 +10,10 @@
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/read_request.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/message.hpp>
 #include <kprof/write/within_memory.hpp>
+
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
@@ -20,12 +23,26 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The file for an output without a path that would fill a terminal with what nobody reads there;
+/// empty: standard output gets it.
+[[gnu::cold]] inline std::string file_instead_of_terminal(const profile& run,
+                                                          const request_reading& request) {
+  if (!request.values.text("path").empty() || request.what->file_ending == nullptr ||
+      isatty(STDOUT_FILENO) != 1)
+    return {};
+  std::string name = run.program.empty() ? "kprof" : run.program;
+  for (char& c : name)
+    if (c == '/' || c == '\0') c = '_';
+  return name + expand_path(".%p.") + request.what->file_ending;
+}
+
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
     const profile& run, std::string_view name, const std::vector<option_setting>& options,
     write_time when) {
   const request_reading request(name, options);
   if (!request.error) return request.error;
-  destination to(expand_path(request.values.text("path")), when);
+  const std::string own_file = file_instead_of_terminal(run, request);
+  destination to(own_file.empty() ? expand_path(request.values.text("path")) : own_file, when);
   text_sink sink(
       [](void* where, std::string_view text) -> status {
         return static_cast<destination*>(where)->append(text);
@@ -33,7 +50,11 @@ namespace detail {
       &to, to.takes_color());
   if (status s = request.what->write(run, request.values, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
-  return to.close();
+  const status done = to.close();
+  if (done && !own_file.empty())
+    tell({"the output ", request.what->name, " is in ", shown(own_file).c_str(),
+          "; path=FILE names another file"});
+  return done;
 }
 
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_text_of(
