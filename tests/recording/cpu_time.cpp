@@ -4,6 +4,7 @@
 
 #include <kprof/kprof.hpp>
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,12 @@ struct Compute {
 };
 struct Decay {
   std::int64_t ms = 0;
+};
+struct Fresh {
+  std::int64_t n = 0;
+};
+struct Kept {
+  std::int64_t n = 0;
 };
 struct Short {
   std::int64_t n = 0;
@@ -75,6 +82,39 @@ void check_denormals() {
   check("and those without are not", computing.measured_calls > 0 &&
                                          computing.denormal_calls == 0 &&
                                          computing.denormal_ns == 0);
+}
+
+/// Touches memory, fresh or not, in pages of the usual size.
+constexpr std::size_t filled = 8 << 20, page = 4096;
+void fill(char* memory, char with) {
+  static_cast<void>(madvise(memory, filled, MADV_NOHUGEPAGE));
+  for (std::size_t i = 0; i < filled; i += 64) memory[i] = with;
+}
+char* map() {
+  return static_cast<char*>(
+      mmap(nullptr, filled, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+void check_page_faults() {
+  if (sysconf(_SC_PAGESIZE) != static_cast<long>(page)) return;
+  char* const kept = map();
+  fill(kept, 'k');
+  for (int i = 0; i < 20; ++i) {
+    {
+      KPROF_OP(Fresh, {1});
+      char* const memory = map();
+      fill(memory, 'f');
+      munmap(memory, filled);
+    }
+    KPROF_OP(Kept, {1});
+    for (int k = 0; k < 5; ++k) fill(kept, 'k');
+  }
+  const kprof::profile p = kprof::snapshot();
+  const kprof::scope_node fresh = only(p, "Fresh n=1"), reused = only(p, "Kept n=1");
+  check("calls are measured", fresh.measured_calls > 0 && reused.measured_calls > 0);
+  const std::uint64_t pages = fresh.measured_calls * (filled / page);
+  check("each has the faults of its pages",
+        fresh.page_faults >= pages * 7 / 8 && fresh.page_faults <= pages * 9 / 8);
+  check("memory that is kept has none", reused.page_faults <= reused.measured_calls * 16);
 }
 
 /// What the process ran while it was recorded, in a thread without a guard too.
@@ -187,5 +227,6 @@ int main() {
   check_process();
   if (!kprof::start()) return 2;
   check_denormals();
+  check_page_faults();
   return exit_status();
 }

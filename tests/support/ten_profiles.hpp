@@ -105,6 +105,7 @@ inline void replace_measured(kprof::profile& p) {
     n.denormal_ns = 0.25 * n.total_ns;
     n.measured_calls = n.calls;
     n.denormal_calls = n.calls / 2;
+    n.page_faults = 3 * n.calls;
     n.min_ns = n.calls > 0 ? 50 : 0;
     n.max_ns = n.calls > 0 ? 538 : 0;
     n.first_ns = n.calls > 0 ? 50 : -1;

@@ -17,10 +17,12 @@ using namespace kprof_test;
 
 namespace {
 
-/// The thread notes that it has run for so long, and whether it met denormal numbers.
-void read_at(std::uint64_t time, std::uint64_t cpu_ns, bool denormals = false) {
-  if (denormals) cpu_ns |= denormals_met;
-  REQUIRE(append_record(*this_log, record_word(record_kind::cpu_time, 0, 8), time, &cpu_ns, 8));
+/// The thread notes that it has run for so long, whether it met denormal numbers, and its faults.
+void read_at(std::uint64_t time, std::uint64_t cpu_ns, bool denormals = false,
+             std::uint64_t faults = 0) {
+  const cpu_payload read{denormals ? cpu_ns | denormals_met : cpu_ns, faults};
+  REQUIRE(append_record(*this_log, record_word(record_kind::cpu_time, 0, sizeof read), time, &read,
+                        sizeof read));
 }
 /// This thread reads no more for itself.
 void only_as_told() {
@@ -273,6 +275,27 @@ TEST_CASE("cpu_totals.a_call_has_met_denormals_where_a_reading_in_it_says_so") {
   CHECK((met.denormal_ns == 8000 && met.measured_calls == 2 && met.denormal_calls == 1));
   const kprof::scope_node& unknown = only(p, "Op n=2");
   CHECK((unknown.measured_calls == 0 && unknown.denormal_calls == 0));
+}
+
+TEST_CASE("cpu_totals.a_call_has_the_page_faults_between_the_readings_around_it") {
+  told_engine e;
+  scope_token t = begin_at(10, 3);
+  read_at(8010, 500, false, 1000);  // of those before, nobody knows when they were
+  end_at(8010, t);
+  read_at(9000, 1000, false, 0xFFFF'FFF0);
+  t = begin_at(9010, 1);
+  read_at(17'010, 9000, false, 0x1'0000'0010);
+  end_at(17'010, t);
+  t = begin_at(17'010, 1);
+  read_at(25'010, 17'000, false, 0x1'0000'0030);
+  end_at(25'010, t);
+  t = begin_at(25'010, 2);
+  read_at(33'010, 25'000, false, 0x1'0000'0040);
+  end_at(53'010, t);  // the end of this call is not known
+  const kprof::profile p = profile_at(e, 60'000);
+  CHECK(only(p, "Op n=1").page_faults == 0x40);
+  CHECK(only(p, "Op n=2").page_faults == 0);
+  CHECK(only(p, "Op n=3").page_faults == 0);
 }
 
 #if defined(__x86_64__)

@@ -219,6 +219,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
     node.denormal_ns = static_cast<double>(cpu.denormal) * ns_per_tick;
     node.measured_calls = cpu.measured_calls;
     node.denormal_calls = cpu.denormal_calls;
+    node.page_faults = cpu.faults;
   }
   out.cost.cpu_readings += log.cpu.readings();
   add_missing_launches(out, log, base);

@@ -84,6 +84,7 @@ struct operator_row {
   double off_cpu_ns = 0;   ///< of that, the time on no CPU, at least
   double denormal_ns = 0;  ///< of that, calls that computed with denormal numbers
   std::uint64_t measured_calls = 0, denormal_calls = 0;  ///< in measured_ns, in denormal_ns
+  std::uint64_t page_faults = 0;                         ///< in the calls of measured_ns
   /// off_cpu_ns of all calls, less that of the operators inside them; and less where a path was
   /// handed to other threads, since it waits for these.
   double off_cpu_self_ns = 0;

@@ -140,6 +140,7 @@ struct row_sum {
       row.denormal_ns += not_negative(n.denormal_ns);
       row.measured_calls += n.measured_calls;
       row.denormal_calls += n.denormal_calls;
+      row.page_faults += n.page_faults;
     }
     const std::uint64_t done = executions(n);
     const bool lacks_flops_here = !n.merged && !n.work.has_flops;

@@ -5,14 +5,15 @@
 // How long a thread has run on a CPU, which tells a scope's work from waiting. The system is asked,
 // which takes 0.2 to 2 microseconds, and a scope takes 0.03: so a thread reads that clock at the
 // begin or end of a scope only when its last reading is an interval old. A reading is a record of
-// its log. It also tells whether the thread has met denormal numbers since the one before, which
-// are slow.
+// its log. It also tells how many page faults the thread has had, and whether it has met denormal
+// numbers, which are slow, since the reading before.
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/this_thread.hpp>
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <atomic>
@@ -22,8 +23,12 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline constexpr std::uint64_t cpu_time_payload = 8;
 inline constexpr std::uint64_t denormals_met = std::uint64_t{1} << 63U;  // with the time
+/// What a thread reads: payload of its record.
+struct cpu_payload {
+  std::uint64_t ns = 0;      // that the thread has run; denormals_met
+  std::uint64_t faults = 0;  // page faults of the thread for which nothing was read from a disk
+};
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 /// How often threads read their CPU time, and what makes ticks of it. The session keeps both up to
@@ -65,6 +70,16 @@ inline bool take_denormals() noexcept {
 #endif
 }
 
+/// The page faults of this thread, without those that wait for a disk; 0 where the system does not
+/// tell. Leaves errno as it was.
+inline std::uint64_t read_page_faults() noexcept {
+  const int error = errno;
+  rusage used{};
+  if (getrusage(RUSAGE_THREAD, &used) != 0) used.ru_minflt = 0;
+  errno = error;
+  return static_cast<std::uint64_t>(used.ru_minflt);
+}
+
 /// What a reading costs, the least of a few; 0 where the system tells no CPU time.
 inline std::uint64_t cost_of_cpu_time() noexcept {
   std::uint64_t least = never;
@@ -72,6 +87,7 @@ inline std::uint64_t cost_of_cpu_time() noexcept {
     std::uint64_t ns = 0;
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
     if (!read_cpu_time(ns)) return 0;
+    static_cast<void>(read_page_faults());
     const std::uint64_t took = nanoseconds_of(CLOCK_MONOTONIC) - before;
     if (took < least) least = took;
   }
@@ -82,17 +98,18 @@ inline std::uint64_t cost_of_cpu_time() noexcept {
 /// time in ticks. False where the log has no room. A guard in a signal's handler that comes
 /// meanwhile reads nothing.
 [[gnu::noinline, gnu::cold]] inline bool note_cpu_time(log_head& log, std::uint64_t now) noexcept {
-  const std::uint64_t word = record_word(record_kind::cpu_time, 0, cpu_time_payload);
+  const std::uint64_t word = record_word(record_kind::cpu_time, 0, sizeof(cpu_payload));
   if (!has_room(log, record_size(word))) return false;
-  std::uint64_t ns = 0;
+  cpu_payload read;
   log.cpu_due = now + cpu_clock.interval_ticks.load(std::memory_order_relaxed);
-  if (!read_cpu_time(ns)) {
+  if (!read_cpu_time(read.ns)) {
     log.cpu_due = never;
     return true;
   }
-  if (take_denormals()) ns |= denormals_met;
+  if (take_denormals()) read.ns |= denormals_met;
+  read.faults = read_page_faults();
   // Where a handler has taken the room, the next reading tells of this time too.
-  static_cast<void>(append_record(log, word, now, &ns, cpu_time_payload));
+  static_cast<void>(append_record(log, word, now, &read, sizeof read));
   return true;
 }
 

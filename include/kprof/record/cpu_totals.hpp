@@ -3,8 +3,8 @@
 #define KPROF_RECORD_CPU_TOTALS_HPP
 
 // How long the calls of one thread were off the CPU, from what the thread noted of its CPU time now
-// and then, and which of them met denormal numbers. Guarded by the lock of the thread's log. It
-// takes 40 bytes a node of the call tree.
+// and then, how many page faults they had, and which of them met denormal numbers. Guarded by the
+// lock of the thread's log. It takes 48 bytes a node of the call tree.
 
 #include <kprof/build_options.hpp>
 
@@ -20,7 +20,8 @@ namespace detail {
 struct cpu_reading {
   std::uint64_t ticks = 0;      // when; 0: nothing yet
   std::int64_t off_ticks = 0;   // how long the thread had been off the CPU since its first reading
-  std::uint64_t denormals = 0;  // how many readings have told of denormal numbers before them
+  std::uint32_t denormals = 0;  // how many readings have told of denormal numbers before them
+  std::uint32_t faults = 0;     // page faults, modulo 2^32
 };
 
 /// Of the calls of one node, in ticks.
@@ -30,6 +31,7 @@ struct cpu_sums {
   std::uint64_t denormal = 0;  // of that, durations of the calls that met denormal numbers
   std::uint64_t measured_calls = 0;
   std::uint64_t denormal_calls = 0;
+  std::uint64_t faults = 0;  // page faults in the measured calls
 
   void add(const cpu_sums& other) noexcept {
     measured += other.measured;
@@ -37,6 +39,7 @@ struct cpu_sums {
     denormal += other.denormal;
     measured_calls += other.measured_calls;
     denormal_calls += other.denormal_calls;
+    faults += other.faults;
   }
 };
 
@@ -44,9 +47,9 @@ class cpu_totals {
  public:
   const cpu_reading& latest() const noexcept { return latest_; }
 
-  /// Adds a reading: the thread's CPU time in ns, whether it has met denormal numbers since the
-  /// last one, and when that was in ticks.
-  void read(std::uint64_t ticks, std::uint64_t cpu_ns, bool met_denormals,
+  /// Adds a reading: the thread's CPU time in ns, its page faults, whether it has met denormal
+  /// numbers since the last one, and when that was in ticks.
+  void read(std::uint64_t ticks, std::uint64_t cpu_ns, std::uint64_t faults, bool met_denormals,
             double ticks_per_ns) noexcept {
     if (met_denormals) ++latest_.denormals;
     if (ticks <= latest_.ticks) return;  // a guard in a signal's handler has come between
@@ -57,6 +60,7 @@ class cpu_totals {
       span_ += passed;
     }
     latest_.ticks = ticks;
+    latest_.faults = static_cast<std::uint32_t>(faults);
     cpu_ns_ = cpu_ns;
     ++readings_;
   }
@@ -80,6 +84,8 @@ class cpu_totals {
     sums.measured += ticks;
     ++sums.measured_calls;
     if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
+    // Without a reading before it nothing is known of what the thread had had.
+    if (before.ticks != 0) sums.faults += latest_.faults - before.faults;
     if (latest_.denormals == before.denormals) return;
     sums.denormal += ticks;
     ++sums.denormal_calls;
@@ -91,7 +97,7 @@ class cpu_totals {
   /// Of the whole thread, from its first reading to its latest.
   cpu_sums of_thread() const noexcept {
     const std::int64_t off = latest_.off_ticks + others_off_;
-    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0, 0, 0, 0};
+    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0, 0, 0, 0, 0};
   }
   std::uint64_t readings() const noexcept { return readings_; }
 

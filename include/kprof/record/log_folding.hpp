@@ -177,7 +177,9 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::graph_launch:
       case record_kind::host_call: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
-      case record_kind::cpu_time: note_cpu_reading(ticks, get(at + record_header)); break;
+      case record_kind::cpu_time:
+        note_cpu_reading(ticks, get(at + record_header), get(at + record_header + 8));
+        break;
       case record_kind::step: note_step_mark(subject, ticks); break;
       case record_kind::call_number:  // the timeline tells of these two
       case record_kind::belongs_to:
@@ -187,8 +189,9 @@ class KPROF_DETAIL_LOCAL log_folding {
     return ticks;
   }
 
-  void note_cpu_reading(std::uint64_t ticks, std::uint64_t read) noexcept {
-    cpu.read(ticks, read & ~denormals_met, (read & denormals_met) != 0, cpu_clock.ticks_per_ns);
+  void note_cpu_reading(std::uint64_t ticks, std::uint64_t ran, std::uint64_t faults) noexcept {
+    cpu.read(ticks, ran & ~denormals_met, faults, (ran & denormals_met) != 0,
+             cpu_clock.ticks_per_ns);
   }
 
   /// What the thread recorded before its first step is a step too, as long as none was numbered.

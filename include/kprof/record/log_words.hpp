@@ -30,7 +30,7 @@ enum class record_kind : std::uint8_t {
   graph_launch,
   ignored_launch,  // of any of them, while nothing was being recorded
   // payload: how long the thread had run on a CPU, in ns, and in the highest bit whether it met
-  // denormal numbers since the record of this kind before
+  // denormal numbers since the record of this kind before; then its page faults
   cpu_time,
   // The thread's running step ended. Subject: the number of the step that begins, or step_number.
   step,

@@ -105,7 +105,8 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(sampled), KPROF_DETAIL_AT(measured_ns),
                     KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
                     KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
-                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(page_faults), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),

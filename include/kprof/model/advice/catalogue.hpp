@@ -68,6 +68,7 @@ inline constexpr advice_rule catalogue[] = {
     {"H4", rows, cause::work, 0.01, &reference_code},
     {"H5", run, cause::run, 0, &reorders},
     {"H6", rows, cause::work, 0.03, &colliding_rows},
+    {"H7", calls, cause::memory, 0.01, &page_faults},
     {"H8", rows, cause::work, 0.1, &doubles},
     {"H9", calls, cause::guard, 0.01, &guard_too_fine},
     {"H10", calls, cause::threads, 0.01, &uneven_parts},
@@ -221,6 +222,10 @@ inline constexpr explanation explanations[] = {
      "a field lda, ldb, ldc, ldd, ldx, ldy or ld x size mod 4096 = 0, bound by latency or memory, "
      "T >= 3 %",
      "not stated", "BLAS guides"},
+    {"H7", "calls write to memory that the system gives them anew each time",
+     "page faults without a disk x 0.25 us >= 10 % of the time of ten calls and more with readings "
+     "of CPU time; the guard's thread",
+     "faults x 0.25 us", "Linux, page faults"},
     {"H8", "f64 on the CPU near its roof", "bound by compute, T >= 10 %",
      "T (1 - f64 rate / f32 rate)", "instruction sets"},
     {"H9", "guarded code is so short that kprof takes part of the time",

@@ -155,6 +155,29 @@ namespace detail::advice_rules {
   return true;
 }
 
+/// H7. Calls touch pages that the system has just given, as where a buffer is allocated for each of
+/// them and freed behind it: each costs a fault, in which the system also clears it.
+[[gnu::cold]] inline bool page_faults(const advice_facts& f, std::size_t i, advice& out) {
+  constexpr double least_share = 0.1, ns_a_fault = 250;
+  const operator_row& row = f.rows[i];
+  // Of fewer calls, the faults of the first one alone may be that share. What is nested in it is
+  // another row.
+  constexpr std::uint64_t least_calls = 10;
+  if (row.measured_calls < least_calls || row.self_ns < row.total_ns / 2) return false;
+  const double faults = static_cast<double>(row.page_faults),
+               share = std::min(1.0, faults * ns_a_fault / row.measured_ns);
+  const double steady = row.total_ns - warm_up_ns(row);
+  if (!(share >= least_share) || !(steady > 0)) return false;
+  out.gain_ns = steady * share;
+  out.fact =
+      sentence("has # page faults a call, which take # of its time",
+               {as_number(faults / static_cast<double>(row.measured_calls)), as_share(share)});
+  out.action =
+      "Its memory is fresh in each call: keep buffers and use them again, or have the allocator "
+      "keep them (mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD; jemalloc, tcmalloc)";
+  return true;
+}
+
 /// H4. A library fell back to code without optimisation.
 [[gnu::cold]] inline bool reference_code(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];

@@ -81,7 +81,16 @@ enum class advice_about : std::uint8_t {
 
 /// What a piece of advice puts time down to. Of several about the same thing with the same cause,
 /// the rule that comes first gives its advice.
-enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, denormals, run };
+enum class advice_cause : std::uint8_t {
+  work,
+  first_call,
+  spread,
+  threads,
+  guard,
+  denormals,
+  memory,
+  run
+};
 
 /// A rule that finds advice. It lives as long as the binary that registers it.
 struct advice_rule {

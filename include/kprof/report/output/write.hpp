@@ -5,6 +5,7 @@
 // Defines what write.hpp declares, where the session is compiled.
 
 #include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/output.hpp>

@@ -113,6 +113,7 @@ inline constexpr auto members_of<scope_node> =
                saved<&scope_node::denormal_ns>("denormal_ns"),
                saved<&scope_node::measured_calls>("measured_calls"),
                saved<&scope_node::denormal_calls>("denormal_calls"),
+               saved<&scope_node::page_faults>("page_faults"),
                saved<&scope_node::durations>("durations"),
                saved<&scope_node::shared>("shared")};
 

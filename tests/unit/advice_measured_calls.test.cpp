@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The rule of advice about denormal numbers.
+// Rules of advice about what threads read in calls: denormal numbers and page faults.
 
 #include "catch.hpp"
 
@@ -35,7 +35,7 @@ profile measured() {
 
 }  // namespace
 
-TEST_CASE("advice_denormals.H3_calls_that_compute_with_denormal_numbers") {
+TEST_CASE("advice_measured_calls.H3_calls_that_compute_with_denormal_numbers") {
   // Eight of ten calls were measured, `met` of them met denormals and took four times as long.
   const auto with = [](std::uint64_t met, std::uint64_t others) {
     profile p = measured();
@@ -69,4 +69,29 @@ TEST_CASE("advice_denormals.H3_calls_that_compute_with_denormal_numbers") {
   no_slower.nodes[1].denormal_ns = 24.1e3;
   no_slower.nodes[1].measured_ns = 24.1e3 + 8 * 10e3;
   CHECK(gain(no_slower, "H3") > 0);
+}
+
+TEST_CASE("advice_measured_calls.H7_calls_that_write_to_fresh_memory") {
+  // Ten calls of 50 us were measured; a fault takes 0.25 us.
+  const auto with = [](std::uint64_t faults, std::uint64_t calls = 10) {
+    profile p = measured();
+    kprof::scope_node& n = p.nodes[1];
+    n.measured_calls = calls;
+    n.measured_ns = 50e3 * static_cast<double>(calls);
+    n.page_faults = faults;
+    return p;
+  };
+  const profile p = with(400);
+  CHECK(gain(p, "H7") == Approx(T * 400 * 250 / 500e3));
+  CHECK(kprof_test::text_of(asked(p, "H7")[0])
+            .find("Op n=1 has 40 page faults a call, which take 20% of its time. Its memory is "
+                  "fresh in each call") == 0);
+  CHECK(gain(with(0), "H7") == silent);
+  CHECK(gain(with(199), "H7") == silent);
+  CHECK(gain(with(201), "H7") > 0);
+  CHECK(gain(with(400, 9), "H7") == silent);        // the first call's alone, perhaps
+  CHECK(gain(with(1'000'000), "H7") == Approx(T));  // no more than there is
+  profile inside = p;                               // the half of it is another row's
+  inside.nodes[1].self_ns = 0.49 * inside.nodes[1].total_ns;
+  CHECK(gain(inside, "H7") == silent);
 }
