@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 struct Op {
@@ -96,7 +97,12 @@ int main(int argc, char**) {
     KPROF_REGION("around");
     for (std::int64_t i = 0; i < 1000; ++i) { KPROF_OP(Op, {i % 3, i % 2}); }
     done += 1001;
-    if (done % 20'020 == 1) static_cast<void>(kprof::snapshot());
+    if (done % 20'020 != 1) continue;
+    std::optional<kprof::profile> taken = kprof::snapshot();
+    // A handler with guards must not interrupt the allocator.
+    pthread_sigmask(SIG_BLOCK, &alarm_only, nullptr);
+    taken.reset();
+    pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
   }
   const itimerval never{};
   setitimer(ITIMER_REAL, &never, nullptr);

@@ -241,12 +241,10 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                log.shared.find(i));
   }
   out.complete.recorded += log.counts.finished;
-  out.complete.dropped += log.counts.dropped;
   out.complete.closed_by_parent += log.counts.closed_by_parent;
   out.complete.never_closed += log.counts.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
   out.complete.imprecise += log.tree.imprecise();
-  out.device.complete.launches_lost += log.counts.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
   if (at.scopes == single_scopes::all ||
       (at.scopes == single_scopes::beside_devices && history.has_items()))
@@ -273,11 +271,9 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until);
-  std::uint64_t steps_lost = from.counts().steps_lost, links_lost = from.counts().links_lost;
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
-    steps_lost += log.counts.steps_lost, links_lost += log.counts.links_lost;
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history, links);
   });
@@ -287,11 +283,12 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   unshared.tell(out);
   shared.finish();
   steps.finish(out, from.counts().recycled_until);
-  if (steps_lost != 0)
-    out.notes.push_back("there was no memory to note the ends of " + std::to_string(steps_lost) +
+  const recorder_counts& counts = from.counts();
+  if (const std::uint64_t lost = counts.steps_lost; lost != 0)
+    out.notes.push_back("there was no memory to note the ends of " + std::to_string(lost) +
                         " steps, each of which is part of the one after it");
-  if (links_lost != 0)
-    out.notes.push_back("there was no memory to note " + std::to_string(links_lost) +
+  if (const std::uint64_t lost = counts.links_lost; lost != 0)
+    out.notes.push_back("there was no memory to note " + std::to_string(lost) +
                         " calls of current_call() and belongs_to()");
   links.finish(out);
   if (const std::uint64_t older = out.device.complete.older_graphs; older != 0)
@@ -301,11 +298,10 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
         ") stands under the scopes known then: what updated the graphs before this recording was "
         "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
-  const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
-  out.complete.dropped += counts.dropped;
+  out.complete.dropped = counts.dropped;
   out.complete.dropped_inside = counts.dropped_inside;
-  out.device.complete.launches_lost += counts.launches_lost;
+  out.device.complete.launches_lost = counts.launches_lost;
   const std::uint64_t recycled = counts.recycled_until;
   out.complete.timeline_ns =
       at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));

@@ -204,7 +204,7 @@ inline constexpr std::uint32_t all_cpus = 0xffffffffU;
 enum class pass_kind : std::uint8_t {
   unknown,
   fprop,      ///< forward
-  bprop,      ///< backward, of an operator without weights
+  bprop,      ///< backward; of an operator with weights all gradients in one call
   dgrad,      ///< backward, with respect to the input
   wgrad,      ///< backward, with respect to the weights
   bgrad,      ///< backward, with respect to the bias

@@ -122,9 +122,17 @@ constexpr bool is_transcendental(activation act) noexcept {
 
 constexpr bool is_forward(pass p) noexcept { return p == pass::fprop || p == pass::recompute; }
 constexpr bool is_fprop_or_bprop(pass p) noexcept { return is_forward(p) || p == pass::bprop; }
-/// The passes of an operator with weights.
+/// The passes of an operator with weights; bprop is all its gradients in one call.
 constexpr bool has_weights(pass p) noexcept {
-  return is_forward(p) || (p >= pass::dgrad && p <= pass::bgrad);
+  return is_forward(p) || (p >= pass::bprop && p <= pass::bgrad);
+}
+/// Whether a bias counts in a call that has one.
+constexpr bool has_bias(pass p) noexcept { return is_forward(p) || p == pass::bprop; }
+/// What an operator with weights reads that computes all its gradients in one call, from the bytes
+/// of its tensors: dy once.
+constexpr count read_for_gradients(bool bias, count x, count w, count y) {
+  return (x == 0 && w == 0 && !bias ? count{0} : y) + (x == 0 ? count{0} : w) +
+         (w == 0 ? count{0} : x);
 }
 /// A type that a call may leave out: where it is unknown, the operator's own type holds.
 constexpr dtype type_or(dtype given, dtype otherwise) noexcept {

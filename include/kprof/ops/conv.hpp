@@ -22,24 +22,28 @@ namespace ops {
 
 /// y[N,K,Z,P,Q] = x[N,C,D,H,W] * w[K,C/g,T,R,S] (+ bias[K]) (+ residual of y's shape), then an
 /// activation. fprop reads x and w, dgrad dy and w (writes dx), wgrad dy and x (writes dw), bgrad
-/// dy (writes db).
+/// dy (writes db); bprop is one call that computes all of them.
 /// FLOPs(fprop): 2 N K Z P Q (C / g) T R S + ([bias] + [act != none] + [residual]) N K Z P Q
 /// FLOPs(dgrad, wgrad): 2 N K Z P Q (C / g) T R S
 /// FLOPs(bgrad): N K Z P Q
+/// FLOPs(bprop): 4 N K Z P Q (C / g) T R S + [bias] N K Z P Q
 /// read(fprop): x + w + [bias] b + [residual] y
 /// read(dgrad): y + w
 /// read(wgrad): x + y
 /// read(bgrad): y
+/// read(bprop): x + w + y
 /// written(fprop): y
 /// written(dgrad): x
 /// written(wgrad): w
 /// written(bgrad): b
+/// written(bprop): x + w + [bias] b
 /// transcendentals(fprop): [act in (gelu, silu, sigmoid, tanh, elu, softplus, mish)] N K Z P Q
 /// transcendentals: 0
 /// parameters: K (C / g) T R S + [bias] K
 /// flops_valid(fprop): 2 N K (C / g) taps + ([bias] + [act != none] + [residual]) N K Z P Q
 /// flops_valid(dgrad, wgrad): 2 N K (C / g) taps
 /// flops_valid(bgrad): N K Z P Q
+/// flops_valid(bprop): 4 N K (C / g) taps + [bias] N K Z P Q
 /// where: Z = floor((D + 2 pd - dd (T - 1) - 1) / sd) + 1
 /// where: P = floor((H + 2 ph - dh (R - 1) - 1) / U) + 1
 /// where: Q = floor((W + 2 pw - dw (S - 1) - 1) / V) + 1
@@ -65,7 +69,7 @@ struct Conv3d {
   extent sd = 1, U = 1, V = 1;               ///< stride
   extent dd = 1, dh = 1, dw = 1;             ///< dilation
   extent g = 1;                              ///< groups; C and K are multiples of it
-  bool bias = false;                         ///< a bias of K elements; of consequence for fprop
+  bool bias = false;                         ///< of K elements; of consequence for fprop, bprop
   activation act = activation::none;         ///< applied last; of consequence for fprop
   bool residual = false;  ///< a tensor of y's shape is added; of consequence for fprop
   ops::pass pass = ops::pass::fprop;

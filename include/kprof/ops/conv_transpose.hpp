@@ -42,20 +42,24 @@ namespace ops {
 /// FLOPs(fprop): 2 N C D H W (K / g) T R S + ([bias] + [act != none] + [residual]) N K Z P Q
 /// FLOPs(dgrad, wgrad): 2 N C D H W (K / g) T R S
 /// FLOPs(bgrad): N K Z P Q
+/// FLOPs(bprop): 4 N C D H W (K / g) T R S + [bias] N K Z P Q
 /// read(fprop): x + w + [bias] b + [residual] y
 /// read(dgrad): y + w
 /// read(wgrad): x + y
 /// read(bgrad): y
+/// read(bprop): x + w + y
 /// written(fprop): y
 /// written(dgrad): x
 /// written(wgrad): w
 /// written(bgrad): b
+/// written(bprop): x + w + [bias] b
 /// transcendentals(fprop): [act in (gelu, silu, sigmoid, tanh, elu, softplus, mish)] N K Z P Q
 /// transcendentals: 0
 /// parameters: C (K / g) T R S + [bias] K
 /// flops_valid(fprop): 2 N C (K / g) taps + ([bias] + [act != none] + [residual]) N K Z P Q
 /// flops_valid(dgrad, wgrad): 2 N C (K / g) taps
 /// flops_valid(bgrad): N K Z P Q
+/// flops_valid(bprop): 4 N C (K / g) taps + [bias] N K Z P Q
 /// where: Z = (D - 1) sd - 2 pd + dd (T - 1) + opd + 1
 /// where: P = (H - 1) U - 2 ph + dh (R - 1) + oph + 1
 /// where: Q = (W - 1) V - 2 pw + dw (S - 1) + opw + 1

@@ -11,18 +11,21 @@ KPROF_DETAIL_BEGIN
 namespace ops {
 
 /// A fully connected layer over `tokens` rows: y[T,O] = x[T,I] w[O,I] (+ bias[O]). fprop, dgrad
-/// (dx), wgrad (dw), bgrad (db).
+/// (dx), wgrad (dw), bgrad (db); bprop is one call that computes all of them.
 /// FLOPs(fprop): (2 in_features + [bias]) tokens out_features
 /// FLOPs(dgrad, wgrad): 2 tokens in_features out_features
 /// FLOPs(bgrad): tokens out_features
+/// FLOPs(bprop): (4 in_features + [bias]) tokens out_features
 /// read(fprop): x + w + [bias] b
 /// read(dgrad): y + w
 /// read(wgrad): x + y
 /// read(bgrad): y
+/// read(bprop): x + w + y
 /// written(fprop): y
 /// written(dgrad): x
 /// written(wgrad): w
 /// written(bgrad): b
+/// written(bprop): x + w + [bias] b
 /// parameters: (in_features + [bias]) out_features
 /// where: x = bytes(tokens in_features, type)
 /// where: y = bytes(tokens out_features, type)
@@ -35,7 +38,7 @@ struct Linear {
   extent tokens = 1;                         ///< product of the leading dimensions
   extent in_features = 1, out_features = 1;  ///< elements of a row of x; elements of a row
                                              ///< of y
-  bool bias = false;  ///< of consequence for fprop: bgrad is a call of its own
+  bool bias = false;  ///< of consequence for fprop and bprop: bgrad is a call of its own
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;        ///< of x, y and their gradients
   dtype dtypeW = dtype::unknown;  ///< of weights, bias and their gradients; unknown: as `type`
@@ -52,8 +55,9 @@ struct Linear {
     if (!detail::sensible(valid())) return count::invalid();
     const count out = count{tokens} * out_features;
     if (pass == ops::pass::bgrad) return out;
-    return detail::fma_flops(type) * out * in_features +
-           (bias && detail::is_forward(pass) ? out : 0);
+    const int products = pass == ops::pass::bprop ? 2 : 1;
+    return detail::fma_flops(type) * products * out * in_features +
+           (bias && detail::has_bias(pass) ? out : 0);
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -65,6 +69,9 @@ struct Linear {
       case ops::pass::dgrad: return {.read = x == 0 ? 0 : y + w, .written = x};
       case ops::pass::wgrad: return {.read = w == 0 ? 0 : y + x, .written = w};
       case ops::pass::bgrad: return {.read = y, .written = b};
+      case ops::pass::bprop:
+        return {.read = detail::read_for_gradients(bias, x, w, y),
+                .written = x + w + (bias ? b : 0)};
       default: return {.read = y == 0 ? 0 : x + w + (bias ? b : 0), .written = y};
     }
   }
@@ -74,11 +81,11 @@ struct Linear {
   }
   constexpr void brief(brief_text& out) const {
     out.beside("tokens").put(in_features).to(out_features);
-    detail::flag(out, bias && detail::is_forward(pass), "bias");
+    detail::flag(out, bias && detail::has_bias(pass), "bias");
     detail::types(out, *this);
   }
   constexpr bool shows(field_name field) const {
-    return field != "bias" || detail::is_forward(pass);
+    return field != "bias" || detail::has_bias(pass);
   }
 };
 

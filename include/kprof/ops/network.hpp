@@ -130,9 +130,13 @@ class network {
     if constexpr (requires { op.lse = true; }) op.lse = true;
     if constexpr (requires { op.gradient = gradient_of::both; }) op.gradient = gradient_of::both;
     add(op, times);
+    Op backward = op;
+    backward.pass = pass::dgrad;
+    const bool has_weights = backward.valid();
     for (const pass p : {pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad}) {
-      Op backward = op;
       backward.pass = p;
+      // One call for all gradients has the FLOPs of the others.
+      if (p == pass::bprop && has_weights) continue;
       if (p == pass::bgrad && !has_bias(op)) continue;
       if (backward.valid()) repeat(backward, times);
     }

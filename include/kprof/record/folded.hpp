@@ -180,25 +180,17 @@ struct moved_rows {
 /// What a log has counted since the recording began.
 struct log_counts {
   std::uint64_t finished = 0;          // scopes
-  std::uint64_t dropped = 0;           // scopes that found no room
   std::uint64_t closed_by_parent = 0;  // scopes
   std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
   std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
-  std::uint64_t launches_lost = 0;     // that found no room
-  std::uint64_t steps_lost = 0;        // ends of steps that found no room
-  std::uint64_t links_lost = 0;        // names of calls, and links to them, that found none
   std::uint64_t merged_ticks = 0;      // how long those threads have run, summed
 
   /// Adds what an ended thread's log has counted.
   void add(const log_counts& other) noexcept {
     finished += other.finished;
-    dropped += other.dropped;
     closed_by_parent += other.closed_by_parent;
     never_closed += other.never_closed;
     merged_threads += other.merged_threads;
-    launches_lost += other.launches_lost;
-    steps_lost += other.steps_lost;
-    links_lost += other.links_lost;
     merged_ticks += other.merged_ticks;
   }
 };

@@ -26,7 +26,7 @@ KPROF_DETAIL_LOCAL inline std::uint32_t link_call(std::uint32_t of, std::uint64_
   const mark_inside_kprof mark;
   if (this_log->scopes.is_changing() || this_log->scopes.depth() == 0) return 0;
   if (!has_room(*this_log, record_header) &&
-      !own_recorder->more_room(record_header, &log_counts::links_lost))
+      !own_recorder->more_room(record_header, &recorder_counts::links_lost))
     return 0;
   if (this_log->scopes.depth() == 0) return 0;  // a child of fork() has begun a log of its own
   const bool names = of == 0;

@@ -20,7 +20,7 @@ namespace detail {
 KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ticks) noexcept {
   if (!has_room(*this_log, record_header)) {
     const mark_inside_kprof mark;
-    if (!own_recorder->more_room(record_header, &log_counts::steps_lost)) return;
+    if (!own_recorder->more_room(record_header, &recorder_counts::steps_lost)) return;
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));

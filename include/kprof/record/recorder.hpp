@@ -13,6 +13,7 @@
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/forked_child.hpp>
+#include <kprof/record/lock_in_time.hpp>
 #include <kprof/record/op_info.hpp>
 #include <kprof/record/part_calls.hpp>
 #include <kprof/record/recorder_counts.hpp>
@@ -73,18 +74,16 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
   /// most three chunks. False, and counted in `lost`, when there is no room.
-  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
+  [[gnu::noinline]] bool more_room(std::size_t record,
+                                   std::atomic<std::uint64_t> recorder_counts::*lost) noexcept {
     const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
-    if (!joined || this_log == &empty_log) {
-      counts_.of(lost).fetch_add(1, std::memory_order_relaxed);
-      return false;
-    }
+    if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
     chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
-    std::unique_lock own(log.mutex());
-    if (c == nullptr) {
-      ++(log.counts.*lost);
-      return false;
+    auto own = lock_in_time(log.mutex());
+    if (c == nullptr || !own) {
+      if (c != nullptr) pool_.give_back(c);
+      return counts_.lose(lost);
     }
     log.append(c, pool_);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
@@ -95,15 +94,9 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Counts a scope for which the tables have no place or no memory; always false.
-  bool drop() noexcept {
-    counts_.dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
+  bool drop() noexcept { return counts_.lose(&recorder_counts::dropped); }
   /// Counts a scope that came while kprof itself was at work on its thread; always false.
-  bool drop_inside() noexcept {
-    counts_.dropped_inside.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
+  bool drop_inside() noexcept { return counts_.lose(&recorder_counts::dropped_inside); }
   /// Counts an end that belongs to no open scope of its thread.
   void count_closed_elsewhere() noexcept {
     counts_.closed_elsewhere.fetch_add(1, std::memory_order_relaxed);
@@ -151,11 +144,11 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload.size);
     if (!has_room(*this_log, record_size(word))) {
       const mark_inside_kprof mark;
-      if (!more_room(record_size(word), &log_counts::launches_lost)) return;
+      if (!more_room(record_size(word), &recorder_counts::launches_lost)) return;
     }
     // A signal's handler may have taken the room.
     if (!append_record(*this_log, word, ticks, &payload, payload.size))
-      counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
+      static_cast<void>(counts_.lose(&recorder_counts::launches_lost));
   }
 
   /// The number of this thread's log.
@@ -265,15 +258,17 @@ class KPROF_DETAIL_LOCAL recorder {
   chunk* refill(thread_log& log) noexcept {
     chunk* c = nullptr;
     {
-      const std::lock_guard own(log.mutex());
+      const auto own = lock_in_time(log.mutex());
+      if (!own) return nullptr;
       // Without memory for the totals the records stay, and are folded later.
       static_cast<void>(attempt([&] { timed([&] { log.fold_when_full(deferrable_chunks()); }); }));
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
     }
-    const std::lock_guard other(c->owner->mutex());
-    return recycled(c);
+    const auto other = lock_in_time(c->owner->mutex());
+    if (other) return recycled(c);
+    return pool_.put_back(c), nullptr;
   }
   /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
   /// is no memory for what it holds.

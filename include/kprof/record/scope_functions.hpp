@@ -228,7 +228,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   /// Where no deeper scope fits, scopes that a longjmp() has left open end first.
   static bool make_room(std::size_t record) noexcept {
     if (const std::uint16_t depth = abandoned_from(record)) end_from(depth, depth, Clock::now());
-    return has_room(*this_log, record) || own_recorder->more_room(record, &log_counts::dropped);
+    return has_room(*this_log, record) ||
+           own_recorder->more_room(record, &recorder_counts::dropped);
   }
 
   /// The depth from which on scopes have been abandoned by their guards, where no deeper scope

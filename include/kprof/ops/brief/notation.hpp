@@ -139,16 +139,17 @@ constexpr void convolution(brief_text& out, const auto& op) {
   else if constexpr (requires { op.oph; }) axes(out, "output pad ", 0, op.oph, op.opw);
   else if constexpr (requires { op.opw; }) axes(out, "output pad ", 0, op.opw);
   axes(out, "groups ", 1, op.g);
+  flag(out, op.bias && has_bias(op.pass), "bias");
   if (is_forward(op.pass)) {
-    flag(out, op.bias, "bias");
     flag(out, op.residual, "residual");
     if (static_cast<int>(op.act) != 0) name_in(out.item(""), "act", op.act);
   }
   types(out, op);
 }
-/// What is fused behind a convolution means nothing to its gradients.
+/// What is fused behind a convolution means nothing to its gradients, but that a bias has one.
 constexpr bool fused_shows(const auto& op, field_name field) {
-  return is_forward(op.pass) || !(field == "bias" || field == "act" || field == "residual");
+  if (field == "bias") return has_bias(op.pass);
+  return is_forward(op.pass) || !(field == "act" || field == "residual");
 }
 constexpr void pool(brief_text& out, const auto& op) {
   input(out, op);

@@ -21,6 +21,7 @@ constexpr kprof::arithmetic conv_arithmetic(const auto& op) {
 /// From multiply-adds and output elements.
 constexpr count conv_flops(const auto& op, count macs, count y) {
   if (op.pass == pass::bgrad) return y;
+  if (op.pass == pass::bprop) return fma_flops(op.type) * 2 * macs + (op.bias ? y : 0);
   const int fused =
       (op.bias ? 1 : 0) + (op.act != activation::none ? 1 : 0) + (op.residual ? 1 : 0);
   return fma_flops(op.type) * macs + (is_forward(op.pass) ? y * fused : 0);
@@ -37,6 +38,8 @@ constexpr traffic conv_bytes(const auto& op, count x_size, count w_size, count y
     case pass::dgrad: return {.read = x == 0 ? 0 : y + w, .written = x};
     case pass::wgrad: return {.read = w == 0 ? 0 : x + y, .written = w};
     case pass::bgrad: return {.read = y, .written = b};
+    case pass::bprop:
+      return {.read = read_for_gradients(op.bias, x, w, y), .written = x + w + (op.bias ? b : 0)};
     default:
       return {.read = y == 0 ? 0 : x + w + (op.bias ? b : 0) + (op.residual ? y : 0), .written = y};
   }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// needs: guards
+// A guard does not wait for ever for a lock that another thread holds: its scope is dropped.
+
+#include "attribution_engine.hpp"
+#include "catch.hpp"
+#include "moved_clock.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+using namespace kprof::detail;
+using namespace kprof_test;
+
+namespace {
+
+/// Calls until the log's chunk is full, and so many more. How many there were.
+std::uint64_t call_beyond_a_chunk() {
+  constexpr std::uint64_t calls = 2 * chunk::size / (record_header + 8 + 8);
+  for (std::uint64_t i = 0; i < calls; ++i) end(begin_op(1));
+  return calls;
+}
+/// Holds a lock in a thread of its own while it lives.
+class held_elsewhere {
+ public:
+  explicit held_elsewhere(std::mutex& mutex)
+      : thread_([this, &mutex] {
+          const std::lock_guard lock(mutex);
+          holds_ = true;
+          while (!ends_) std::this_thread::yield();
+        }) {
+    while (!holds_) std::this_thread::yield();
+  }
+  ~held_elsewhere() {
+    ends_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> holds_{false}, ends_{false};
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("lock_in_time.a_scope_is_dropped_where_another_thread_keeps_the_logs_lock") {
+  engine e;
+  e.threads.restart(0);
+  std::uint64_t done = call_beyond_a_chunk();
+  auto& log = *static_cast<thread_log*>(this_log);
+  const time_t before = std::exchange(longest_wait_s, 0);
+  {
+    const held_elsewhere lock(log.mutex());
+    done += call_beyond_a_chunk();
+  }
+  longest_wait_s = before;
+  const std::uint64_t dropped = e.threads.counts().dropped;
+  CHECK(dropped > 100);
+  CHECK(dropped < done);
+  done += call_beyond_a_chunk();  // with the lock all goes on
+  const kprof::profile p = profile_at(e, 1);
+  CHECK(p.complete.dropped == dropped);
+  CHECK(p.complete.recorded == done - dropped);
+}
+
+TEST_CASE("lock_in_time.a_lock_that_is_let_go_of_is_waited_for") {
+  std::mutex mutex;
+  std::atomic<bool> locked{false};
+  std::thread other;
+  {
+    const std::lock_guard lock(mutex);
+    other = std::thread([&] {
+      const auto in_time = lock_in_time(mutex);
+      locked = static_cast<bool>(in_time);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK(!locked);
+  }
+  other.join();
+  CHECK(locked);
+}
