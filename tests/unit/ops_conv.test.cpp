@@ -141,11 +141,22 @@ static_assert(moves(Conv2d{.N = 0, .C = 3, .K = 2, .pass = pass::wgrad}, 0, 24) 
 static_assert(costs(Conv2d{.N = 2, .C = 0, .K = 3, .pass = pass::wgrad}, 0, 0) &&
               costs(Conv2d{.N = 2, .C = 0, .K = 3, .pass = pass::dgrad}, 0, 0));
 
+// All gradients in one call: FLOPs of dgrad, wgrad and, with a bias, bgrad; dy is read once.
+constexpr Conv1d gradients(bool bias) {
+  return {.N = 2, .C = 3, .W = 6, .K = 4, .S = 3, .bias = bias, .pass = pass::bprop};
+}
+static_assert(costs(gradients(false), 4 * 2 * 4 * 4 * 9, 4 * (2 * 36 + 2 * 36 + 32)) &&
+              costs(gradients(true), 4 * 2 * 4 * 4 * 9 + 32, 4 * (2 * 36 + 2 * 36 + 32 + 4)));
+static_assert(moves(Conv2d{.N = 0, .C = 3, .K = 2, .pass = pass::bprop}, 0, 24) &&
+              moves(Conv2d{.N = 2, .C = 0, .K = 3, .pass = pass::bprop}, 0, 0) &&
+              moves(Conv2d{.N = 2, .C = 0, .K = 3, .bias = true, .pass = pass::bprop}, 24, 12) &&
+              moves(Conv2d{.N = 2, .C = 3, .K = 0, .pass = pass::bprop}, 0, 24));
 constexpr bool on(kprof::arithmetic a, dtype type, kprof::arithmetic_unit unit) {
   return a.type == type && a.on == unit;
 }
 static_assert(on(c64(pass::fprop).arithmetic(), dtype::f16, kprof::arithmetic_unit::unknown) &&
               on(c64(pass::bgrad).arithmetic(), dtype::f16, kprof::arithmetic_unit::cuda_core));
+static_assert(on(c64(pass::bprop).arithmetic(), dtype::f16, kprof::arithmetic_unit::unknown));
 static_assert(on(Conv1d{.type = dtype::tf32}.arithmetic(), dtype::tf32,
                  kprof::arithmetic_unit::tensor_core));
 
@@ -166,7 +177,7 @@ static_assert(!is_constant([] { return Conv2d{.C = 4, .K = 6, .g = 3}.flops(); }
 static_assert(!is_constant([] { return Conv2d{.g = 0}.flops(); }) && !is_constant([] {
   return Conv2d{.U = 0}.flops();
 }) && !is_constant([] { return Conv2d{.dw = 0}.flops(); }));
-static_assert(!is_constant([] { return Conv2d{.pass = pass::bprop}.flops(); }) &&
+static_assert(!is_constant([] { return Conv2d{.pass = pass::update}.flops(); }) &&
               !is_constant([] { return Conv2d{.type = dtype::unknown}.flops(); }));
 static_assert(!is_constant([] { return Conv2d{.N = most, .C = 2}.flops(); }) &&
               !is_constant([] { return Conv2d{.K = most, .pass = pass::bgrad}.bytes(); }));
@@ -334,6 +345,6 @@ TEST_CASE("ops_conv.passes_and_types_that_there_are_not") {
   CHECK(is_refused(Conv2d{.dtypeW = unknown}));
   CHECK(is_refused(ConvTranspose2d{.dtypeY = unknown}));
   CHECK(is_refused(Conv2d{.pass = static_cast<pass>(9)}));
-  CHECK(is_refused(Conv3d{.pass = pass::bprop}));
-  CHECK(is_refused(ConvTranspose1d{.pass = pass::bprop}));
+  CHECK(is_refused(Conv3d{.pass = pass::update}));
+  CHECK(is_refused(ConvTranspose1d{.pass = pass::unknown}));
 }

@@ -42,7 +42,7 @@ static_assert(!is_constant([] { return ConvTranspose2d{.C = 3, .g = 2}.flops(); 
 static_assert(!is_constant([] { return ConvTranspose3d{.sd = 0}.flops(); }) &&
               !is_constant([] { return ConvTranspose3d{.C = most, .K = 3}.parameters(); }));
 static_assert(!is_constant([] { return ConvTranspose3d{.D = 1, .pd = 1}.Z(); }) &&
-              !is_constant([] { return ConvTranspose3d{.pass = pass::bprop}.flops_valid(); }));
+              !is_constant([] { return ConvTranspose3d{.pass = pass::update}.flops_valid(); }));
 
 }  // namespace
 

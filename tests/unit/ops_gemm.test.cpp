@@ -130,7 +130,14 @@ static_assert(costs(Linear{.tokens = 10, .in_features = 5, .out_features = 20}, 
 static_assert(costs(linear_of(pass::wgrad, true), 603'979'776, 5'701'632));
 static_assert(linear_of(pass::fprop, true).parameters() == 768 * 3072 + 3072 &&
               linear_of(pass::fprop, false).parameters() == 768 * 3072);
-static_assert(!linear_of(pass::bprop, true).valid());
+static_assert(!linear_of(pass::update, true).valid());
+// All gradients in one call: those of dgrad, wgrad and, with a bias, bgrad; dy is read once.
+static_assert(costs(linear_of(pass::bprop, false), 2 * 603'979'776,
+                    2 * (2 * 128 * 768 + 128 * 3072 + 2 * 768 * 3072)));
+static_assert(costs(linear_of(pass::bprop, true), 2 * 603'979'776 + 128 * 3072,
+                    2 * (2 * 128 * 768 + 128 * 3072 + 2 * 768 * 3072 + 3072)));
+static_assert(costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20, .pass = pass::bprop},
+                    0, 400));
 static_assert(linear_of(pass::bgrad, true).arithmetic().on == arithmetic_unit::cuda_core &&
               linear_of(pass::fprop, true).arithmetic().on == arithmetic_unit::unknown);
 static_assert(costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20}, 0, 0) &&
@@ -174,7 +181,7 @@ REFUSED(RaggedGemm{.active_groups = 2});
 REFUSED(RaggedGemm{.M = huge, .N = 8, .K = 8});
 REFUSED(GemmEpilogue{.N = -1, .bias = bias_kind::per_col});
 REFUSED(GemmEpilogue{.M = huge, .N = 8, .act = activation::relu});
-REFUSED(Linear{.pass = pass::bprop});
+REFUSED(Linear{.pass = pass::update});
 REFUSED(Linear{.tokens = huge, .in_features = 8, .out_features = 8});
 REFUSED(SparseGemm{.K = 3});
 REFUSED(SparseGemm{.M = huge, .N = 8, .K = 8});
@@ -313,6 +320,6 @@ TEST_CASE("ops_gemm.senseless_parameters_have_no_numbers") {
   CHECK(is_refused(Linear{.tokens = most, .in_features = most}));
   CHECK(is_refused(SparseGemm{.M = most, .N = most}));
   CHECK(is_refused(BlockScaledGemm{.M = most, .N = most}));
-  CHECK(is_refused(Linear{.pass = pass::bprop}));
+  CHECK(is_refused(Linear{.pass = pass::update}));
   CHECK(is_refused(Linear{.type = dtype::unknown}));
 }

@@ -125,7 +125,7 @@ struct Saving {  // writes what its backward call needs where it is told to
   bool return_indices = false, lse = false;
   gradient_of gradient = gradient_of::a;
   kprof::ops::pass pass = pass::fprop;
-  constexpr bool valid() const { return pass != pass::unknown && pass <= pass::bgrad; }
+  constexpr bool valid() const { return pass == pass::fprop || pass == pass::bprop; }
   constexpr kprof::count flops() const {
     return pass == pass::bprop && gradient == gradient_of::both ? 2 : 1;
   }

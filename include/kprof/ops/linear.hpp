@@ -84,9 +84,7 @@ struct Linear {
     detail::flag(out, bias && detail::has_bias(pass), "bias");
     detail::types(out, *this);
   }
-  constexpr bool shows(field_name field) const {
-    return field != "bias" || detail::has_bias(pass);
-  }
+  constexpr bool shows(field_name field) const { return field != "bias" || detail::has_bias(pass); }
 };
 
 }  // namespace ops
