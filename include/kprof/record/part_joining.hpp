@@ -87,46 +87,12 @@ class part_joining {
            Complete complete) noexcept {
     std::uint64_t call = counts_[part];
     counts_[part] = call + n;
+    if (n == 1) return join(begun_, last_end_, call, part, *notes, place, complete);
     // Local copies: the compiler must assume that what complete() writes changes the members.
-    const std::uint32_t parts = parts_;
     ring begun = begun_;
     std::uint64_t last_end = last_end_;
-    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
-      const std::uint64_t ticks = notes->end > notes->begin ? notes->end - notes->begin : 0;
-      begun_call c{notes->begin, notes->end, ticks, ticks, 1, place};
-      if (call - begun.first < begun.count) {
-        const begun_call& before = begun.calls[call & begun.mask];
-        c.first = std::min(c.first, before.first);
-        c.last = std::max(c.last, before.last);
-        c.busy += before.busy;
-        c.longest = std::max(c.longest, before.longest);
-        c.parts_come += before.parts_come;
-        if (part != 0) c.place = before.place;
-      } else if (call - begun.first == begun.count && begun.count < begun.room) {
-        ++begun.count;
-      } else {
-        begun_ = begun;
-        const bool begins = begin_further(call);
-        begun = begun_;
-        if (!begins) continue;
-      }
-      if (c.parts_come != parts) {
-        begun.calls[call & begun.mask] = c;
-        continue;
-      }
-      // Calls before this one are complete too: each of its parts came for them before.
-      const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
-      const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
-      complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
-      last_end = std::max(last_end, c.last);
-      ++joined_;
-      ++begun.first;
-      if (--begun.count == 0) {
-        begun_ = begun;
-        none_begun();
-        begun = begun_;
-      }
-    }
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call)
+      join(begun, last_end, call, part, *notes, place, complete);
     begun_ = begun;
     last_end_ = last_end;
   }
@@ -165,6 +131,47 @@ class part_joining {
     std::uint64_t mask = 0;
     begun_call* calls = nullptr;
   };
+
+  /// Joins one part to its call. `begun` and `last_end`: the members, or copies of them.
+  template <class Note, class Complete>
+  [[gnu::always_inline]] void join(ring& begun, std::uint64_t& last_end, std::uint64_t call,
+                                   std::uint32_t part, const Note& note, call_place place,
+                                   Complete& complete) noexcept {
+    const std::uint64_t ticks = note.end > note.begin ? note.end - note.begin : 0;
+    begun_call c{note.begin, note.end, ticks, ticks, 1, place};
+    if (call - begun.first < begun.count) {
+      const begun_call& before = begun.calls[call & begun.mask];
+      c.first = std::min(c.first, before.first);
+      c.last = std::max(c.last, before.last);
+      c.busy += before.busy;
+      c.longest = std::max(c.longest, before.longest);
+      c.parts_come += before.parts_come;
+      if (part != 0) c.place = before.place;
+    } else if (call - begun.first == begun.count && begun.count < begun.room) {
+      ++begun.count;
+    } else {
+      begun_ = begun;
+      const bool begins = begin_further(call);
+      begun = begun_;
+      if (!begins) return;
+    }
+    if (c.parts_come != parts_) {
+      begun.calls[call & begun.mask] = c;
+      return;
+    }
+    // Calls before this one are complete too: each of its parts came for them before.
+    const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
+    const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
+    complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
+    last_end = std::max(last_end, c.last);
+    ++joined_;
+    ++begun.first;
+    if (--begun.count == 0) {
+      begun_ = begun;
+      none_begun();
+      begun = begun_;
+    }
+  }
 
   /// Begins the call where there is no room; false where its times are given up.
   [[gnu::noinline]] bool begin_further(std::uint64_t call) noexcept {
