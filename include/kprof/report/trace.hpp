@@ -15,7 +15,8 @@
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/gzip_sink.hpp>
-#include <kprof/report/trace/trace_writer.hpp>
+#include <kprof/report/trace/json_trace.hpp>
+#include <kprof/report/trace/trace_walk.hpp>
 #include <kprof/status.hpp>
 
 #include <cstdint>
@@ -57,7 +58,9 @@ KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_va
   values.store_into(options);
   const std::string path = values.text("path");
   return put_packed_by_name(path, out, [&](text_sink& sink) {
-    trace_writer(run, category_of_launches(options.launches, path), sink).write();
+    trace_source source(run);
+    json_trace format(source, category_of_launches(options.launches, path), sink);
+    trace_walk(source, format).write();
   });
 }
 

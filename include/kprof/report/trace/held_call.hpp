@@ -8,6 +8,7 @@
 #include <kprof/profile.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -38,6 +39,11 @@ struct held_call {
 inline bool may_launch(const host_call& call) noexcept {
   return call.kind == call_kind::launch || call.kind == call_kind::copy ||
          call.kind == call_kind::set;
+}
+
+/// Whether a function is one of CUDA's driver, by its name.
+inline bool is_of_driver(std::string_view function) noexcept {
+  return function.starts_with("cu") && !function.starts_with("cuda");
 }
 
 /// Whether the launch of an item is a slice of its own.

@@ -6,9 +6,7 @@
 // many launches wait. Included by trace.hpp.
 
 #include <kprof/build_options.hpp>
-#include <kprof/report/output.hpp>
 #include <kprof/report/trace/counters.hpp>
-#include <kprof/report/trace/json_text.hpp>
 #include <kprof/report/trace/node_facts.hpp>
 #include <kprof/report/trace/places.hpp>
 
@@ -16,10 +14,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// A point of a curve of the process `pid`: the curve is called "CPU GFLOP/s" for the name CPU and
+/// the unit GFLOP/s.
+struct curve_point {
+  std::uint32_t pid;
+  std::string_view name;
+  std::string_view unit;
+  std::int64_t at;
+  double value;
+  bool is_whole;
+};
 
 class trace_curves {
  public:
@@ -43,22 +53,19 @@ class trace_curves {
     of(device).queued.change(at, by);
   }
 
-  void put(const trace_places& places, std::int64_t origin, text_sink& out) {
-    origin_ = origin;
-    put_rates(places.pid(), "CPU", host_, out);
+  /// Calls use(curve_point) for each point where a curve changes.
+  template <class Use>
+  void each_point(const trace_places& places, const Use& use) const {
+    each_rate(places.pid(), "CPU", host_, use);
     for (const one_device& d : devices_) {
       const std::uint32_t pid = places.pid_of_device(d.device);
       const std::string name = "GPU " + std::to_string(d.device);
-      put_rates(pid, name, d.work, out);
+      each_rate(pid, name, d.work, use);
       std::int64_t before = -1;
       for (std::size_t i = 0; d.queued.any() && i < grid_.pieces(); ++i) {
         const std::int64_t most = d.queued.most(i);
-        if (most == before) continue;
-        before = most;
-        std::string line;
-        begin_event(line, name, pid, grid_.begin_of(i));
-        json_members(line).integer("queued", static_cast<std::uint64_t>(most));
-        out.put(line + "}},\n");
+        if (std::exchange(before, most) != most)
+          use(curve_point{pid, name, "queued", grid_.begin_of(i), static_cast<double>(most), true});
       }
     }
   }
@@ -84,36 +91,22 @@ class trace_curves {
     return devices_[at];
   }
 
-  void begin_event(std::string& line, std::string_view name, std::uint32_t pid,
-                   std::int64_t at) const {
-    line += R"({"ph":"C","name":")";
-    line += name;
-    line += R"(","pid":)";
-    append_integer(line, pid);
-    line += ",\"ts\":";
-    append_us(line, at - origin_);
-    line += ",\"args\":{";
+  template <class Use>
+  void each_rate(std::uint32_t pid, std::string_view name, const rates& of, const Use& use) const {
+    each_rate(pid, name, "GFLOP/s", of.flops, use);
+    each_rate(pid, name, "GB/s", of.bytes, use);
   }
-  void put_rates(std::uint32_t pid, std::string_view name, const rates& of, text_sink& out) const {
-    put_rate(pid, name, "GFLOP/s", of.flops, out);
-    put_rate(pid, name, "GB/s", of.bytes, out);
-  }
-  /// Points where the curve changes.
-  void put_rate(std::uint32_t pid, std::string_view name, std::string_view unit,
-                const work_curve& of, text_sink& out) const {
+  template <class Use>
+  void each_rate(std::uint32_t pid, std::string_view name, std::string_view unit,
+                 const work_curve& of, const Use& use) const {
     double before = -1;
     for (std::size_t i = 0; of.any() && i < grid_.pieces(); ++i) {
       const double rate = of.giga_per_s(i);
-      if (rate == before) continue;
-      before = rate;
-      std::string line;
-      begin_event(line, name, pid, grid_.begin_of(i));
-      json_members(line).rounded(unit, rate);
-      out.put(line + "}},\n");
+      if (std::exchange(before, rate) != rate)
+        use(curve_point{pid, name, unit, grid_.begin_of(i), rate, false});
     }
   }
 
-  std::int64_t origin_ = 0;
   time_grid grid_;
   rates host_;
   std::vector<one_device> devices_;

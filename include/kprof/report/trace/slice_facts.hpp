@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#ifndef KPROF_REPORT_TRACE_SLICE_TEXTS_HPP
-#define KPROF_REPORT_TRACE_SLICE_TEXTS_HPP
+#ifndef KPROF_REPORT_TRACE_SLICE_FACTS_HPP
+#define KPROF_REPORT_TRACE_SLICE_FACTS_HPP
 
-// What all slices of a node, or of a row of device work, have in common, as text that is made once.
-// Included by trace.hpp. So many texts are kept, however many there are to make.
+// What all slices of a node, or of a row of device work, have in common: category, name, arguments
+// and what the curves need. Included by trace.hpp. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
@@ -13,7 +13,6 @@
 #include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/timeline/device_figures.hpp>
 #include <kprof/profile.hpp>
-#include <kprof/report/trace/json_text.hpp>
 #include <kprof/report/trace/node_facts.hpp>
 
 #include <cstddef>
@@ -25,69 +24,57 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The beginning of a slice, up to its process, and members of its "args".
-struct slice_text {
-  std::uint32_t of = 0xFFFFFFFFU;
-  std::string head;
-  std::string args;
+struct slice_title {
+  std::string_view category;
+  std::string name;
+};
+
+struct slice_figures {
   double ideal_ns = 0;  // of a call on the host whose roof is known
   slice_work host;      // see node_facts
   slice_work per_ns;
 };
 
-/// The latest texts, by number.
-class latest_texts {
+/// The latest of what is made by number. Made has `std::uint32_t of`, which is 0xFFFFFFFF at first.
+template <class Made>
+class latest_made {
  public:
   template <class Make>
-  const slice_text& of(std::uint32_t number, const Make& make) {
-    slice_text& at = kept_[number % kept_.size()];
+  const Made& of(std::uint32_t number, const Make& make) {
+    Made& at = kept_[number % kept_.size()];
     if (at.of != number) {
-      at = slice_text{};
+      at = Made{};
       make(at);
       at.of = number;
     }
     return at;
   }
+  void forget() { kept_.assign(kept_.size(), Made{}); }
 
  private:
-  std::vector<slice_text> kept_ = std::vector<slice_text>(2048);
+  std::vector<Made> kept_ = std::vector<Made>(2048);
 };
 
-class slice_texts {
+/// The functions that take `args` add arguments to it: a json_members or an annotation_list.
+class slice_facts {
  public:
-  explicit slice_texts(const profile& p, const node_facts& facts) : p_(p), facts_(facts) {
+  slice_facts(const profile& p, const node_facts& facts) : p_(p), facts_(facts) {
     std::vector<std::string> whole;
     whole.reserve(p.device.kernels.size());
     for (const std::string& mangled : p.device.kernels) whole.push_back(kernel_name(mangled));
     kernels_ = telling_kernel_names(whole);
   }
 
-  const slice_text& scope(std::uint32_t node) {
-    return scopes_.of(node, [&](slice_text& made) { make_scope(node, made); });
-  }
-  const slice_text& item(std::uint32_t work) {
-    return items_.of(work, [&](slice_text& made) { make_item(p_.device.work[work], made); });
-  }
-
-  /// `{"ph":"X","cat":"cpu_op","name":"Gemm","pid":`
-  static void append_head(std::string& out, std::string_view category, std::string_view name) {
-    out += R"({"ph":"X","cat":")";
-    out += category;
-    out += R"(","name":")";
-    append_json_text(out, name.empty() ? std::string_view{"(no name)"} : name);
-    out += R"(","pid":)";
-  }
-
- private:
-  void make_scope(std::uint32_t node, slice_text& made) const {
+  slice_title title_of_scope(std::uint32_t node) const {
     const scope_node& n = p_.nodes[node];
-    if (n.kind != scope_kind::op) {
-      append_head(made.head, "user_annotation", region_name(n.name));
-      return;
-    }
-    append_head(made.head, "cpu_op", n.name);
-    made.host = facts_.host_work(node);
-    json_members args(made.args);
+    if (n.kind == scope_kind::op) return {"cpu_op", n.name};
+    return {"user_annotation", region_name(n.name)};
+  }
+  template <class Args>
+  void add_scope(std::uint32_t node, slice_figures& figures, Args& args) const {
+    const scope_node& n = p_.nodes[node];
+    if (n.kind != scope_kind::op) return;
+    figures.host = facts_.host_work(node);
     const std::string parameters = joined(parameter_parts(p_, n, which_fields::telling));
     if (!parameters.empty()) args.text("Input Dims", parameters);
     const slice_work work = facts_.work_of_slice(node);
@@ -104,34 +91,21 @@ class slice_texts {
     args.text("bound", facts_.is_bound_by_compute(node) ? "compute" : "memory");
     if (const double device = facts_.device_ns(node); device > 0)
       args.rounded("% of roof", 100 * ideal / device);
-    else if (facts_.works_on_host(node)) made.ideal_ns = ideal;
+    else if (facts_.works_on_host(node)) figures.ideal_ns = ideal;
   }
 
-  /// Some names mean something to TensorBoard and HTA.
-  static std::string region_name(const std::string& name) {
-    for (const std::string_view special :
-         {"ProfilerStep", "Iteration Start: ", "Record Window End", "enumerate(DataLoader)"})
-      if (name.starts_with(special)) return "region " + name;
-    return name;
+  slice_title title_of_item(const device_work& w) const {
+    if (w.task == device_task::copy)
+      return {"gpu_memcpy", std::string{"Memcpy "} + letters_of(w.direction) + " (" +
+                                place_of(w.from) + " -> " + place_of(w.to) + ')'};
+    if (w.task == device_task::set)
+      return {"gpu_memset", std::string{"Memset ("} + place_of(w.to) + ')'};
+    return {"kernel", w.kernel < kernels_.size() ? kernels_[w.kernel] : "(other kernels)"};
   }
-
-  void make_item(const device_work& w, slice_text& made) const {
-    made.per_ns = facts_.device_work_per_ns(w.scope);
-    json_members args(made.args);
-    if (w.task == device_task::copy) {
-      append_head(made.head, "gpu_memcpy",
-                  std::string{"Memcpy "} + letters_of(w.direction) + " (" + place_of(w.from) +
-                      " -> " + place_of(w.to) + ')');
-      return;
-    }
-    if (w.task == device_task::set) {
-      append_head(made.head, "gpu_memset", std::string{"Memset ("} + place_of(w.to) + ')');
-      return;
-    }
-    append_head(made.head, "kernel",
-                w.kernel < kernels_.size() ? std::string_view{kernels_[w.kernel]}
-                                           : std::string_view{"(other kernels)"});
-    if (w.merged) return;
+  template <class Args>
+  void add_item(const device_work& w, slice_figures& figures, Args& args) const {
+    figures.per_ns = facts_.device_work_per_ns(w.scope);
+    if (w.task != device_task::kernel || w.merged) return;
     args.three("grid", w.grid);
     args.three("block", w.block);
     args.integer("registers per thread", w.registers);
@@ -143,6 +117,15 @@ class slice_texts {
       if (fill.known) args.rounded("est. achieved occupancy %", 100 * fill.occupancy);
       return;
     }
+  }
+
+ private:
+  /// Some names mean something to TensorBoard and HTA.
+  static std::string region_name(const std::string& name) {
+    for (const std::string_view special :
+         {"ProfilerStep", "Iteration Start: ", "Record Window End", "enumerate(DataLoader)"})
+      if (name.starts_with(special)) return "region " + name;
+    return name;
   }
 
   /// As Kineto has them, which HTA reads.
@@ -172,7 +155,6 @@ class slice_texts {
   const profile& p_;
   const node_facts& facts_;
   std::vector<std::string> kernels_;
-  latest_texts scopes_, items_;
 };
 
 }  // namespace detail
