@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Opens traces in Perfetto, and compares its SQL tables with the profiles:
 check_perfetto.py FOLDER
+
+What it has of a trace as Perfetto's packets is compared with what it has of the same run as JSON.
 """
 
 import collections
+import functools
+import json
+import math
 import pathlib
 import sys
 
@@ -19,6 +24,12 @@ window.app.trace.engine.query(arguments[0]).then(r => {
     rows.push(names.map(n => typeof it.get(n) === 'bigint' ? Number(it.get(n)) : it.get(n)));
   done(rows);
 }).catch(e => done(String(e)));"""
+# The arguments of JSON that only TensorBoard and HTA read: packets do without.
+OF_OTHERS = ("External id", "device", "stream")
+SLICES = """
+select s.id, s.category, s.name, s.ts, s.dur, s.depth, coalesce(t.name, h.name) row, s.arg_set_id
+from slice s join track t on s.track_id = t.id left join thread_track r on r.id = t.id
+left join thread h using (utid) where s.category != 'kprof'"""
 LOADED = """
 const m = document.querySelector('.pf-modal-dialog, .modal-dialog');
 return m ? m.innerText : window.app && window.app.trace ? 'loaded' : '';"""
@@ -28,6 +39,54 @@ def check(what, seen, wanted):
     if seen != wanted:
         raise SystemExit(f"FAIL: {what}: Perfetto has {seen}, the profile {wanted}")
     print(f"{what}: {str(wanted)[:100]}")
+
+
+def tables(sql):
+    """What a trace shows, in Perfetto's tables."""
+    args = collections.defaultdict(dict)
+    for number, key, whole, real, text in sql(
+        "select arg_set_id, key, int_value, real_value, string_value from args"
+        " where key glob 'args.*' or key glob 'debug.*'"
+    ):
+        value = text if text is not None else whole if whole is not None else real
+        # In packets Perfetto makes a point of a name an underscore.
+        args[number][key.split(".", 1)[1].replace(".", "_")] = value
+    slices, names = [], {}
+    for number, category, name, ts, dur, depth, row, arg_set in sql(SLICES):
+        of = {k: v for k, v in args[arg_set].items() if k not in OF_OTHERS}
+        if of.get("correlation", 0) >= 1 << 32:  # of a call that launched nothing: made up
+            del of["correlation"]
+        slices.append((category, name, ts, dur, depth, row, sorted(of.items())))
+        names[number] = (name, ts)
+    key = functools.partial(json.dumps, sort_keys=True)
+    flows = [(names[a], names[b]) for a, b in sql("select slice_out, slice_in from flow")]
+    points = sql("select t.name, c.ts, c.value from counter c join counter_track t"
+                 " on c.track_id = t.id")
+    return {
+        "slices": sorted(slices, key=key),
+        "flows": sorted(flows),
+        "points": sorted(map(tuple, points)),
+        "program": sql("select name from process where name is not null and pid ="
+                       " (select max(pid) from process)"),
+    }
+
+
+def alike(a, b):
+    """Whether they are the same but for the digits that JSON rounds."""
+    if isinstance(a, float) or isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-3)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b))
+    return a == b
+
+
+def compare_formats(name, of_json, of_packets):
+    for table, wanted in of_json.items():
+        seen = of_packets[table]
+        for a, b in zip(seen, wanted):
+            if not alike(a, b):
+                raise SystemExit(f"FAIL: {name}: {table}: packets have {a}, JSON {b}")
+        check(f"{table} of both formats", len(seen), len(wanted))
 
 
 def compare(sql, profile):
@@ -49,14 +108,13 @@ def compare(sql, profile):
     check("arrows", sql("select count(*) from flow"), [[len(profile.items)]])
     streams = collections.Counter(
         f"stream {i['stream']}" for i in profile.items)
-    rows = sql("select t.name, count(*) from slice s join thread_track tt on s.track_id = tt.id"
-               " join thread t using (utid) where s.category in"
-               " ('kernel', 'gpu_memcpy', 'gpu_memset') group by t.name")
+    rows = sql(f"select row, count(*) from ({SLICES}) where"
+               " category in ('kernel', 'gpu_memcpy', 'gpu_memset') group by row")
     check("streams", dict(map(tuple, rows)), dict(streams))
     flops = sum(profile.nodes[node].get("work", {}).get("flops", 0)
                 for node, _, _ in profile.scopes if profile.nodes[node].get("kind") == "op")
     check("FLOPs", sql("select sum(a.int_value) from args a join slice s on s.arg_set_id ="
-                       " a.arg_set_id where a.key = 'args.flops'"), [[flops]])
+                       " a.arg_set_id where a.key in ('args.flops', 'debug.flops')"), [[flops]])
     levels = sql("select max(depth) + 1 from slice where category = 'cpu_op'")[0][0]
     print(f"levels of operators: {levels}")
 
@@ -64,7 +122,8 @@ def compare(sql, profile):
 def main():
     folder = pathlib.Path(sys.argv[1])
     traces = [folder / f"{run}.{end}" for run in ("resnet50", "training") for end in
-              ("json", "json.gz")]
+              ("json", "json.gz", "pftrace", "pftrace.gz")]
+    of_json = {}
     address = browser.serve(browser.viewers(), {f"/{t.name}": str(t) for t in traces})
     driver = browser.chromium()
 
@@ -82,7 +141,15 @@ def main():
             said = browser.wait(driver, LOADED)
             if said != "loaded":
                 raise SystemExit(f"FAIL: {trace.name}: {said}")
-            compare(sql, saved.Profile(folder / f"{trace.name.split('.')[0]}.saved.json"))
+            run, end = trace.name.split(".", 1)
+            compare(sql, saved.Profile(folder / f"{run}.saved.json"))
+            if end == "json":
+                of_json[run] = tables(sql)
+            elif end == "pftrace":
+                compare_formats(run, of_json[run], tables(sql))
+                said = sql("select count(*) from slice s join args a using (arg_set_id) where"
+                           " s.category = 'kprof' and a.key = 'debug.scopes dropped'")
+                check("what is missing", said, [[1]])
     finally:
         driver.quit()
 

@@ -5,9 +5,10 @@ record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF
 
 RESNET50 and TRAINING are the examples resnet50_onednn and 18_gpu_training, SCRIPTED the folder of
 the scripted CUDA, KPROF the program kprof. A run NAME gives NAME.saved.json and traces when it
-ends: NAME.json, NAME.json.gz and NAME.pt.trace.json. What `kprof show` makes of the saved profile
-is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet,
-NAME.html and NAME.csv. The page hostile.html is of resnet50 with names that would be markup.
+ends: NAME.json, NAME.json.gz, NAME.pt.trace.json, NAME.pftrace and NAME.pftrace.gz. What
+`kprof show` makes of the saved profile is NAME.folded, NAME.device.folded, NAME.callgrind,
+NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and NAME.csv. The page hostile.html is of
+resnet50 with names that would be markup.
 """
 
 import json
@@ -17,6 +18,7 @@ import subprocess
 import sys
 
 
+TRACES = ("json", "json.gz", "pt.trace.json", "pftrace", "pftrace.gz")
 FILES = (
     "folded(path={0}.folded),folded(path={0}.device.folded,value=device),"
     "callgrind(path={0}.callgrind),pprof(path={0}.pb.gz),gbench(path={0}.gbench.json),"
@@ -26,7 +28,7 @@ FILES = (
 
 def run(folder, kprof, name, command, environment):
     outputs = [f"save(path={name}.saved.json,timeline=plain)"]
-    outputs += [f"trace(path={name}.{end})" for end in ("json", "json.gz", "pt.trace.json")]
+    outputs += [f"trace(path={name}.{end})" for end in TRACES]
     subprocess.run(
         command,
         cwd=folder,

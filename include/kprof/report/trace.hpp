@@ -3,7 +3,8 @@
 #define KPROF_REPORT_TRACE_HPP
 
 // The output "trace": the timeline as a Chrome trace in the dialect of PyTorch's profiler, for
-// Perfetto, Catapult, TensorBoard and HolisticTraceAnalysis (docs/files.md). Including it makes
+// Perfetto, Catapult, TensorBoard and HolisticTraceAnalysis, or, where the name of the file ends in
+// ".pftrace", as Perfetto's own packets (docs/files.md). Including it makes
 // KPROF="trace(path=run.json)" and kprof::write(profile, "trace", ...) known in this binary. A
 // profile has a timeline where snapshot() was asked for one.
 //
@@ -16,6 +17,7 @@
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/gzip_sink.hpp>
 #include <kprof/report/trace/json_trace.hpp>
+#include <kprof/report/trace/packet_trace.hpp>
 #include <kprof/report/trace/trace_walk.hpp>
 #include <kprof/status.hpp>
 
@@ -52,6 +54,12 @@ inline std::string_view category_of_launches(launch_category wanted, std::string
   return is_for_tensorboard ? "Runtime" : "cuda_runtime";
 }
 
+/// Whether the file is to have Perfetto's own packets.
+inline bool names_packets(std::string_view path) {
+  if (names_gzip(path)) path.remove_suffix(3);
+  return path.ends_with(".pftrace");
+}
+
 KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_values& values,
                                              text_sink& out) {
   trace_options options;
@@ -59,6 +67,10 @@ KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_va
   const std::string path = values.text("path");
   return put_packed_by_name(path, out, [&](text_sink& sink) {
     trace_source source(run);
+    if (names_packets(path)) {
+      packet_trace format(source, sink);
+      return trace_walk(source, format).write();
+    }
     json_trace format(source, category_of_launches(options.launches, path), sink);
     trace_walk(source, format).write();
   });

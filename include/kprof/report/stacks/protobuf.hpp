@@ -3,10 +3,11 @@
 #define KPROF_REPORT_STACKS_PROTOBUF_HPP
 
 // Messages of Protocol Buffers as bytes: numbers, texts and messages in messages. Included by
-// pprof.hpp. Pure.
+// pprof.hpp and trace.hpp. Pure.
 
 #include <kprof/build_options.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +35,17 @@ class proto_message {
     for (const std::uint64_t v : values) list.varint(v);
     message(field, list);
   }
+  /// Eight bytes, as the types fixed64 and double have them.
+  void fixed(std::uint32_t field, std::uint64_t value) {
+    varint(std::uint64_t{field} << 3U | 1U);
+    for (unsigned i = 0; i < 8; ++i) text_ += static_cast<char>(value >> (8 * i) & 0xFFU);
+  }
+  void real(std::uint32_t field, double value) {
+    fixed(field, std::bit_cast<std::uint64_t>(value));
+  }
+  /// The fields of another message.
+  void fields(std::string_view of) { text_ += of; }
+  void clear() noexcept { text_.clear(); }
   const std::string& text() const noexcept { return text_; }
 
  private:

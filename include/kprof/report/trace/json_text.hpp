@@ -25,9 +25,10 @@ namespace detail {
 /// Bytes of a text in a trace; of a longer one the beginning, with an ellipsis.
 inline constexpr std::size_t longest_trace_text = 1000;
 
-/// Appends foreign text without quotes around it: a control character becomes its picture
-/// (U+2400 and on) or, as each byte that is not UTF-8, U+FFFD.
-inline void append_json_text(std::string& out, std::string_view text) {
+/// Appends foreign text: a control character becomes its picture (U+2400 and on) or, as each byte
+/// that is not UTF-8, U+FFFD. Characters of `escaped` have a backslash before them.
+inline void append_trace_text(std::string& out, std::string_view text,
+                              std::string_view escaped = {}) {
   const std::size_t begin = out.size();
   while (!text.empty()) {
     if (out.size() - begin >= longest_trace_text) {
@@ -36,7 +37,7 @@ inline void append_json_text(std::string& out, std::string_view text) {
     }
     const auto code = static_cast<unsigned char>(text[0]);
     std::size_t size = 1;
-    if (code == '"' || code == '\\') {
+    if (code < 0x80 && escaped.find(text[0]) != std::string_view::npos) {
       out += '\\';
       out += text[0];
     } else if (code < 0x20 || code == 0x7F) {
@@ -52,6 +53,11 @@ inline void append_json_text(std::string& out, std::string_view text) {
     }
     text.remove_prefix(size);
   }
+}
+
+/// The same without quotes around it.
+inline void append_json_text(std::string& out, std::string_view text) {
+  append_trace_text(out, text, "\"\\");
 }
 
 inline void append_integer(std::string& out, std::uint64_t value) {
