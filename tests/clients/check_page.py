@@ -6,79 +6,18 @@ A page may ask nothing of the network and write nothing to the console, at any w
 """
 
 import csv
-import json
 import pathlib
 import sys
 import time
 
 import browser
+from opened_page import Page, check, holds
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-READY = "return document.documentElement.dataset.ready"
 #: Columns of the page, their columns in the csv file, and how many csv units one unit of it is.
 COLUMNS = {"calls": "calls", "lost": "lost [ns]", "median": "median [ns]", "gbs": "gbs [GB/s]",
            "gflops": "gflops [GFLOP/s]", "intensity": "intensity [FLOP/B]"}
-
-
-class Page:
-    def __init__(self, driver, path, hash_=""):
-        self.driver = driver
-        self.address = path.resolve().as_uri()
-        self.size(1440, 900)
-        driver.get("about:blank")
-        for log in ("performance", "browser"):
-            driver.get_log(log)  # of the page before
-        driver.get(self.address + hash_)
-        browser.wait(driver, READY, 20)
-
-    def size(self, width, height):
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        time.sleep(0.2)
-
-    def js(self, expression):
-        return self.driver.execute_script("return " + expression)
-
-    def all(self, css):
-        return self.driver.find_elements(By.CSS_SELECTOR, css)
-
-    def count(self, css):
-        return len(self.all(css))
-
-    def click(self, css, text=None):
-        for element in self.all(css):
-            if text is None or element.text == text:
-                center = "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})"
-                self.driver.execute_script(center, element)
-                element.click()
-                return
-        raise SystemExit(f"FAIL: there is no {css} {text or ''}")
-
-    def keys(self, *keys):
-        self.driver.switch_to.active_element.send_keys(*keys)
-
-    def is_quiet(self):
-        asked = []
-        for entry in self.driver.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                url = message["params"]["request"]["url"]
-                if url.split("#")[0] != self.address and not url.startswith("about:"):
-                    asked.append(url)
-        check("it asks nothing of the network", asked, [])
-        console = [e["message"] for e in self.driver.get_log("browser")]
-        check("it writes nothing to the console", console, [])
-
-
-def check(what, seen, wanted):
-    if seen != wanted:
-        raise SystemExit(f"FAIL: {what}: the page has {seen}, wanted {wanted}")
-    print(f"{what}: {str(wanted)[:80]}")
-
-
-def holds(what, is_so):
-    check(what, bool(is_so), True)
 
 
 def show_all_rows(page):

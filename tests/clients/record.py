@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs programs and keeps their profiles and files:
-record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF
+record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF TRAIN WIDE
 
-RESNET50 and TRAINING are the examples resnet50_onednn and 18_gpu_training, SCRIPTED the folder of
-the scripted CUDA, KPROF the program kprof. A run NAME gives NAME.saved.json and traces when it
-ends: NAME.json, NAME.json.gz, NAME.pt.trace.json, NAME.pftrace and NAME.pftrace.gz. What
-`kprof show` makes of the saved profile is NAME.folded, NAME.device.folded, NAME.callgrind,
-NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and NAME.csv. The page hostile.html is of
-resnet50 with names that would be markup.
+RESNET50, TRAINING and TRAIN are the examples resnet50_onednn, 18_gpu_training and train, SCRIPTED
+the folder of the scripted CUDA, KPROF the program kprof, WIDE that of wide.cpp. A run NAME gives
+NAME.saved.json and traces when it ends: NAME.json, NAME.json.gz, NAME.pt.trace.json, NAME.pftrace
+and NAME.pftrace.gz. What `kprof show` makes of the saved profile is NAME.folded,
+NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and
+NAME.csv. The pages below have a profile and a table beside them only: train and wide.cpp's, with 64
+threads (threads), 10,000 rows (rows), 100,000 and 10^6 slices (slices, million), and training on
+two GPUs (devices). The page hostile.html is of resnet50 with names that would be markup.
 """
 
 import json
@@ -41,6 +43,19 @@ def run(folder, kprof, name, command, environment):
     print(name, *(f"{p.name}: {p.stat().st_size}" for p in sorted(folder.glob(name + ".*"))))
 
 
+def run_for_page(folder, name, command, page="", settings=(), environment=None):
+    outputs = [f"save(path={name}.saved.json)", f"html(path={name}.html{page})",
+               f"csv(path={name}.csv)", *settings]
+    subprocess.run(
+        command,
+        cwd=folder,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, **(environment or {}), "KPROF": ",".join(outputs)},
+    )
+    print(name, *(f"{p.name}: {p.stat().st_size}" for p in sorted(folder.glob(name + ".*"))))
+
+
 def record_hostile(folder, kprof):
     """Names that end the element that they lie in, and run a script if they become markup."""
     saved = json.loads((folder / "resnet50.saved.json").read_text())
@@ -55,21 +70,22 @@ def record_hostile(folder, kprof):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    resnet50, training, scripted, kprof = sys.argv[2:]
+    resnet50, training, scripted, kprof, train, wide = sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     run(folder, kprof, "resnet50", [resnet50, "1", "5"], {"OMP_NUM_THREADS": "1"})
-    run(
-        folder,
-        kprof,
-        "training",
-        [training],
-        {
-            "LD_LIBRARY_PATH": scripted,
-            "KPROF_CUPTI": f"{scripted}/libcupti.so.13",
-            "SCRIPTED_KERNEL_US": "500",
-        },
-    )
+    gpu = {
+        "LD_LIBRARY_PATH": scripted,
+        "KPROF_CUPTI": f"{scripted}/libcupti.so.13",
+        "SCRIPTED_KERNEL_US": "500",
+    }
+    run(folder, kprof, "training", [training], gpu)
     record_hostile(folder, kprof)
+    run_for_page(folder, "train", [train], environment={"OMP_NUM_THREADS": "1"})
+    run_for_page(folder, "threads", [wide, "threads", "64"])
+    run_for_page(folder, "rows", [wide, "rows", "10000"])
+    run_for_page(folder, "slices", [wide, "slices", "100000"], ",slices=1000000")
+    run_for_page(folder, "million", [wide, "slices", "1000000"], ",slices=1000000",
+                 ["memory=256MiB"])
 
 
 main()
