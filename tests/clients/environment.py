@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ENVIRONMENTS = {
-    "browser": ["viztracer==1.1.1", "selenium"],
+    "browser": ["viztracer==1.1.1", "selenium", "axe-core-python==0.1.0", "pillow"],
     "tensorboard": ["torch-tb-profiler==0.4.3", "tensorboard"],
     "hta": ["HolisticTraceAnalysis==0.5.0", "pandas<3", "numpy<2"],
     "stacks": ["gprof2dot==2025.4.14"],

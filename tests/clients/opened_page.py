@@ -39,9 +39,10 @@ class Page:
 
     def theme(self, name):
         """What the reader's system prefers: "light" or "dark"."""
-        feature = {"name": "prefers-color-scheme", "value": name}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-        time.sleep(0.1)
+        features = {"prefers-color-scheme": name, "prefers-reduced-motion": "reduce"}
+        features = [{"name": n, "value": value} for n, value in features.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        time.sleep(0.2)
 
     def picture(self, path, whole=True):
         """Saves what is in the window, or the whole document."""

@@ -8,6 +8,7 @@ Of each page NAME.html, or of all in FOLDER, the whole document in light and dar
 
 import pathlib
 import sys
+import time
 
 import browser
 from opened_page import Page
@@ -22,7 +23,8 @@ def take(driver, path, out, width, height):
         page.click("#ops tr.row")
     for theme in ("light", "dark"):
         page.theme(theme)
-        page.driver.execute_script("scrollTo({top: 0, behavior: 'instant'})")
+        page.driver.execute_script("scrollTo(0, 0)")
+        time.sleep(0.2)
         page.picture(out / f"{path.stem}_{width}_{theme}.png")
     page.is_quiet()
 

@@ -73,9 +73,9 @@ const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" 
 
 const wideOf = (c) => (state.printing ? 0.7 : 1) * c.width;
 const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : wideOf(c) - 16);
-const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
+const barScale = [...groups.operator.time, ...rows.time].reduce((a, b) => Math.max(a, b), 1);
 function barCell(ns, needed, bound, width) {
-  const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());
+  const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale);
   return svg("svg", { width, height: 12, "aria-hidden": "true" },
     svg("rect", { width: wide, height: 12, fill: pale(bound) }),
     svg("rect", { width: ns > 0 ? wide * needed / ns : 0, height: 12, fill: hue(bound) }));
@@ -117,6 +117,7 @@ function histogram(row, width, height) {
   out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
   return out;
 }
+const OVER_TIME_AXIS = 60;  // room for its highest and lowest time
 /** Where calls stand in a box, of [begin, ns, begin, ns, ...]: [x, y] of each. Times that differ by
  * more than 20 stand by their logarithms. */
 function placesOverTime(calls, width, height) {
@@ -135,7 +136,12 @@ function overTime(row, width, height) {
   const out = svg("svg", { width, height, role: "img",
     "aria-label": "time of some calls over the run" });
   out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
-  placesOverTime(calls, width, height).forEach(([cx, cy], i) => out.append(
+  const times = calls.filter((_, i) => i % 2 === 1);
+  const most = Math.max(...times), least = Math.min(...times);
+  for (const [y, text] of [[10, time(most)],
+    [height - 4, most > 20 * Math.max(1, least) ? time(least) : "0"]])
+    out.append(svg("text", { x: width - 2, y, "text-anchor": "end" }, text));
+  placesOverTime(calls, width - OVER_TIME_AXIS, height).forEach(([cx, cy], i) => out.append(
     svg("circle", { cx, cy, r: 2.5, fill: "var(--ink3)", "fill-opacity": 0.7 },
       svg("title", null, `${time(calls[2 * i + 1])} at ${time(calls[2 * i])}`))));
   return out;

@@ -4,6 +4,12 @@ function fact(label, value) {
   return value === null || value === undefined || value === "" ? []
     : [el("dt", null, label), el("dd", null, value)];
 }
+/** To what shows the row in another section; the focus goes there too, so that its keys work. */
+function lead(row, section, css) {
+  select(row, true);
+  goTo(section);
+  byId(section).querySelector(css)?.focus({ preventScroll: true });
+}
 function timesOf(row) {
   const calls = rows.calls[row];
   if (!calls) return null;
@@ -24,9 +30,10 @@ function timesOf(row) {
 function callsOverTime(row) {
   const calls = rows.over_time[row], chart = overTime(row, 300, 64);
   if (!chart) return [];
-  return [el("h3", null, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
+  return [el("h3", { style: "margin-top:14px" }, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
     el("div", { style: "margin:8px 0 2px" }, chart),
-    el("div", { class: "note", style: "display:flex;justify-content:space-between;width:300px" },
+    el("div", { class: "note", style: "display:flex;justify-content:space-between;" +
+      `width:${300 - OVER_TIME_AXIS}px` },
       el("span", null, time(calls[0])), el("span", null, time(calls[calls.length - 2])))];
 }
 function detailOf(row) {
@@ -50,11 +57,11 @@ function detailOf(row) {
       fact("no roof", roof === null ? rows.why[row] : null)),
     el("div", { class: "go" },
       roofOfRow(row) ? el("button", { class: "link", type: "button",
-        onclick: () => { select(row, true); goTo("roofline"); } }, "in the roofline") : null,
+        onclick: () => lead(row, "roofline", ".item[aria-pressed=true]") }, "in the roofline") : null,
       el("button", { class: "link", type: "button",
-        onclick: () => { select(row, true); goTo("tree"); } }, "in the tree"),
+        onclick: () => lead(row, "tree", ".box.sel") }, "in the tree"),
       data.timeline ? el("button", { class: "link", type: "button",
-        onclick: () => { select(row, true); showSlowest(row); goTo("timeline"); } },
+        onclick: () => { showSlowest(row); lead(row, "timeline", "canvas[tabindex]"); } },
       "slowest call") : null)),
     el("div", null, el("h3", null, "Where it comes from"), el("dl", null,
       fact("called at", rows.call_site[row] ? el("code", null, rows.call_site[row]) : null),
@@ -101,7 +108,11 @@ function showTools() {
   byId("operators_t").replaceChildren(
     el("input", { id: "filter", class: "search", type: "search", autocomplete: "off",
       spellcheck: "false", placeholder: "Filter: regular expression  /",
-      "aria-label": "Filter by a regular expression", oninput: () => {
+      "aria-label": "Filter by a regular expression", onkeydown: (event) => {
+        if (event.key !== "ArrowDown") return;
+        event.preventDefault();
+        focusRow(1);
+      }, oninput: () => {
         clearTimeout(waiting);
         waiting = setTimeout(applyFilter, rows.count > 2000 ? 120 : 0);
       } }),

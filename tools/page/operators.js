@@ -52,6 +52,11 @@ function groupedRows() {
   return out;
 }
 
+/** How many letters fit into the column of names. */
+function nameRoom(columns) {
+  const others = columns.reduce((sum, c) => sum + (c.width ? wideOf(c) : 0), 0);
+  return Math.max(12, Math.floor((table.wide_px - others - 28) / 6.7));
+}
 function cellsOf(columns, row) {
   return columns.map((c) => {
     if (c.id === "operator") {
@@ -59,7 +64,8 @@ function cellsOf(columns, row) {
       const name = table.group !== "operator" ? titleOf(row)
         : isNarrow() ? [short, rows.pass[row]].filter(Boolean).join(" ") : short;
       return el("th", { scope: "row", title: `${rows.name[row]} ${rows.parameters[row]}` },
-        el("span", { class: "cut" }, name));
+        el("button", { class: "cut", type: "button", tabindex: -1,
+          "aria-expanded": String(table.open.has(row)) }, isNarrow() ? name : middleCut(name, nameRoom(columns))));
     }
     if (c.id === "bar") return el("td", null,
       barCell(rows.time[row], rows.needed[row], rows.bound[row], barWide(c)));
@@ -132,7 +138,9 @@ function groupRow(columns, group, inside) {
       el("button", { type: "button", "aria-expanded": String(!shut), onclick: () => {
         if (!table.shut.delete(group.key)) table.shut.add(group.key);
         showTable(group.key);
-      }, "data-group": group.key }, group.key || "none", " ", shut ? "▸" : "▾"),
+      }, "data-group": group.key, title: group.key },
+      isNarrow() ? group.key || "none" : middleCut(group.key || "none", nameRoom(columns) - 12),
+      " ", shut ? "▸" : "▾"),
       el("span", { class: "note" }, inside))), sumCells(columns, group, values));
 }
 function moreRow(columns, hidden, step, expand) {
@@ -150,7 +158,7 @@ function moreRow(columns, hidden, step, expand) {
 function rowOf(columns, row) {
   const open = table.open.has(row);
   return [el("tr", { class: `row${open ? " open" : ""}${row === state.row ? " sel" : ""}`,
-    tabindex: 0, "data-row": row, "aria-expanded": String(open) }, cellsOf(columns, row)),
+    tabindex: 0, "data-row": row }, cellsOf(columns, row)),
   open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row)))
     : null];
 }
@@ -207,6 +215,7 @@ function tableFoot(columns, sections) {
 function showTable(group) {
   const focused = document.activeElement?.closest?.("#ops tr[data-row]")?.dataset.row;
   const columns = shownColumns();
+  table.wide_px = byId("operators_b").clientWidth;
   prepare(columns);
   const sections = groupedRows(), body = el("tbody");
   const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&

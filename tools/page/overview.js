@@ -117,7 +117,7 @@ function showShare() {
 function addLabel(box, part, x, w, all) {
   const room = Math.floor((w - 12) / 6.9);
   if (room < 3) return;
-  const name = part.name.length <= room ? part.name : part.name.slice(0, room - 1) + "…";
+  const name = middleCut(part.name, room);
   const text = `${percent(part.ns / all)}${room > 14 ? " · " + time(part.ns) : ""}`;
   box.append(svg("text", { x: x + 6, y: 17, class: "ink" + (part.idle ? " halo" : ""),
     style: "font-size:12px" }, name));

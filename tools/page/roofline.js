@@ -5,22 +5,40 @@ chart.x = chart.row.map((row) => metricOf(row, "intensity"));
 chart.y = chart.row.map((row) => metricOf(row, "gflops") * 1e9);
 const pointOfRow = new Map(chart.row.map((row, i) => [row, i]));
 const roofOfRow = (row) => pointOfRow.has(row);
-const roofView = { type: "", levelled: isNarrow() };
+const roofView = { type: "", levelled: isNarrow(), device: 0 };
+// Of a run on several devices each has its roofs, and what of it each row took.
+chart.devices = chart.devices.map(decoded);
+const roofDevice = () => chart.devices[roofView.device] || chart;
+const timeAt = (i) => (roofDevice().ns ? roofDevice().ns[i] : rows.time[chart.row[i]]);
 const typesOfPoints = [...new Set(chart.row.map((row) => rows.dtype[row]).filter(Boolean))];
 const MOST_POINTS = 1000, MOST_LABELS = 60;
 const decade = (x) => (x >= 1000 ? count(x) : String(+x.toPrecision(1)));
 
-const roofsShown = () => (chart.roofs.filter((r) => !roofView.type ||
+const roofsShown = () => (roofDevice().roofs.filter((r) => !roofView.type ||
   r.name === roofView.type || r.name.startsWith(roofView.type + ",") ||
   r.name.startsWith(roofView.type + " ")));
 
 function frame(points) {
   const xs = points.map((i) => chart.x[i]), ys = points.map((i) => chart.y[i]);
-  const ridge = chart.roofs.map((r) => r.flops / r.bytes);
-  const low = (values) => 10 ** Math.floor(Math.log10(Math.min(...values)) - 0.05);
-  const high = (values) => 10 ** Math.ceil(Math.log10(Math.max(...values)) + 0.05);
-  return { x0: low(xs), x1: high([...xs, ...ridge]), y0: low(ys),
-    y1: 10 ** (Math.log10(Math.max(...ys, ...chart.roofs.map((r) => r.flops))) + 0.2) };
+  const ridge = roofDevice().roofs.map((r) => r.flops / r.bytes);
+  // A bubble at the edge has room for most of itself, and no chart is narrower than two decades.
+  const span = (values, least) => {
+    const low = Math.log10(Math.min(...values)), high = Math.log10(Math.max(...values));
+    const more = Math.max(0.3, 0.075 * (high - low), (least - (high - low)) / 2);
+    return [10 ** (low - more), 10 ** (high + more)];
+  };
+  const [x0, x1] = span([...xs, ...ridge], 2);
+  const [y0, y1] = span([...ys, ...roofDevice().roofs.map((r) => r.flops)], 2);
+  return { x0, x1, y0, y1 };
+}
+/** The powers of ten from `low` to `high`; where these are few, also twice and five times as much. */
+function logTicks(low, high) {
+  const out = [];
+  const parts = Math.log10(high / low) < 3 ? [1, 2, 5] : [1];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power++)
+    for (const part of parts)
+      if (part * 10 ** power >= low && part * 10 ** power <= high) out.push(part * 10 ** power);
+  return out;
 }
 
 /** Places for labels, so that none lies over another or over a bubble's middle. */
@@ -31,6 +49,7 @@ function labeller(left, right, bottom) {
       t.y > box.y + box.h);
   return {
     block(x, y, w, h) { taken.push({ x, y, w, h }); },
+    free,
     place(text, x, y, r) {
       const w = text.length * 6 + 4;
       for (const [px, py] of [[x + r + 4, y - 7], [x - r - 4 - w, y - 7], [x - w / 2, y - r - 17],
@@ -63,7 +82,7 @@ function roofLines(f, px, py, right) {
       line(main.flops * part, main.bytes * part, { stroke: "var(--line2)",
         "stroke-dasharray": "1 4" });
   }
-  for (const s of chart.slopes)
+  for (const s of roofDevice().slopes)
     if (main && s.bytes > 0) line(main.flops, s.bytes, { stroke: "var(--ink)",
       "stroke-opacity": 0.35, "stroke-dasharray": s.table ? "5 4" : null });
   for (const r of shown) {
@@ -79,33 +98,43 @@ function roofLines(f, px, py, right) {
   }
   return { out, labels, main };
 }
-function slopeLabels(f, px, py, main) {
+/** Along each slope, where no bubble and no other label is. */
+function slopeLabels(f, px, py, main, labels) {
   const out = svg("g");
-  const list = chart.slopes.map((s) => [s.name, s.bytes]);
-  if (main) list.push([device ? "memory" : "DRAM", main.bytes]);
-  const angle = -Math.atan2(py(f.y0) - py(f.y0 * 10), px(10 * f.x0) - px(f.x0)) * 180 / Math.PI;
-  list.sort((a, b) => b[1] - a[1]).forEach(([name, bytes], i) => {
-    const text = `${name} ${si(bytes, "B/s")}`, decade = px(10 * f.x0) - px(f.x0);
-    const long = (6 * text.length + 12) * Math.cos(angle * Math.PI / 180) / decade;
-    if (!main) return;
-    const last = main.flops / bytes / 10 ** long;  // where it still ends below the flat part
-    const x = Math.min(last, f.x0 * 10 ** (0.12 + 1.1 * long * i)), y = x * bytes;
-    if (x < f.x0 || y < f.y0 * 1.5) return;
-    out.append(svg("text", { class: "halo",
-      transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` }, text));
-  });
+  if (!main) return out;
+  const list = [...roofDevice().slopes.map((s) => [s.name, s.bytes]),
+    [device ? "memory" : "DRAM", main.bytes]];
+  const wide = px(10) - px(1), turn = Math.atan2(py(1) - py(10), wide);
+  for (const [name, bytes] of list.sort((a, b) => b[1] - a[1])) {
+    const text = `${name} ${si(bytes, "B/s")}`, long = 6 * text.length + 8;
+    const last = main.flops / bytes / 10 ** (long * Math.cos(turn) / wide);
+    const first = Math.max(f.x0, f.y0 / bytes) * 10 ** 0.1;
+    for (let x = first; x <= last; x *= 10 ** (10 / wide)) {
+      const boxes = [];
+      for (let at = 0; at <= long; at += 10)
+        boxes.push({ x: px(x) + at * Math.cos(turn) - 5, w: 10, h: 15,
+          y: py(x * bytes) - at * Math.sin(turn) - 17 });
+      if (!boxes.every(labels.free)) continue;
+      boxes.forEach((box) => labels.block(box.x, box.y, box.w, box.h));
+      out.append(svg("text", { class: "halo", transform:
+        `translate(${px(x)} ${py(x * bytes) - 5}) rotate(${-turn * 180 / Math.PI})` }, text));
+      break;
+    }
+  }
   return out;
 }
 
+function blockBubbles(points, px, yOf, radius, labels) {
+  for (const i of points) {
+    const r = 0.75 * radius(i);
+    labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
+  }
+}
 function bubbles(points, px, yOf, radius, labels, selectedLine) {
   const out = svg("g"), names = svg("g"), seen = new Set();
   const isChosen = (i) => chart.row[i] === state.row;
   const order = [...points].sort((a, b) => isChosen(a) - isChosen(b) ||
-    rows.time[chart.row[b]] - rows.time[chart.row[a]]);
-  for (const i of order) {
-    const r = 0.75 * radius(i);
-    labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
-  }
+    timeAt(b) - timeAt(a));
   for (const i of order) {
     const row = chart.row[i], x = px(chart.x[i]), y = yOf(i), r = radius(i);
     const wrong = rows.bound[row] === "impossible", chosenNow = row === state.row;
@@ -123,8 +152,8 @@ function bubbles(points, px, yOf, radius, labels, selectedLine) {
   for (const i of chosenFirst.slice(0, MOST_LABELS)) {
     const row = chart.row[i], key = rows.name[row] + rows.pass[row];
     if (isOff(row) || (seen.has(key) && row !== state.row)) continue;
-    const text = (rows.bound[row] === "impossible" ? "▲ " : "") +
-      [rows.name[row], rows.pass[row]].filter(Boolean).join(" ").slice(0, 28);
+    const name = [rows.name[row], rows.pass[row]].filter(Boolean).join(" ");
+    const text = (rows.bound[row] === "impossible" ? "▲ " : "") + middleCut(name, 28);
     const box = labels.place(text, px(chart.x[i]), yOf(i), radius(i));
     if (!box) continue;
     seen.add(key);
@@ -136,7 +165,7 @@ function bubbles(points, px, yOf, radius, labels, selectedLine) {
 
 function axes(f, px, bottom, left, right, yTicks, top) {
   const out = svg("g");
-  for (let x = f.x0; x <= f.x1 * 1.01; x *= 10)
+  for (const x of logTicks(f.x0, f.x1))
     out.append(svg("line", { x1: px(x), x2: px(x), y1: top, y2: bottom, class: "grid" }),
       svg("text", { x: px(x), y: bottom + 16, "text-anchor": "middle" }, decade(x)));
   for (const [y, text] of yTicks)
@@ -147,20 +176,22 @@ function axes(f, px, bottom, left, right, yTicks, top) {
 }
 
 function showRoofline() {
-  const ofType = chart.row.map((_, i) => i).filter((i) => !roofView.type ||
-    rows.dtype[chart.row[i]] === roofView.type).sort((a, b) => byTime(chart.row[a], chart.row[b]));
+  const ofType = chart.row.map((_, i) => i).filter((i) => timeAt(i) > 0 && (!roofView.type ||
+    rows.dtype[chart.row[i]] === roofView.type)).sort((a, b) => timeAt(b) - timeAt(a));
   const points = ofType.filter((i, at) => at < MOST_POINTS || chart.row[i] === state.row);
   const undrawn = ofType.length - points.length;
   byId("roofline").hidden = chart.row.length === 0;
   if (chart.row.length === 0) return;
   const box = byId("roofline_b"), width = Math.max(280, box.clientWidth);
-  const narrow = width < 560, left = 50, high = narrow ? 340 : 470, top = 24, bottom = high - 40;
-  const levelled = roofView.levelled, right = width - (levelled || narrow ? 10 : 140);
+  const levelled = roofView.levelled, roofs = roofDevice().roofs.length > 0;
+  const narrow = width < 560, high = narrow ? 340 : levelled || roofs ? 470 : 300;
+  const left = 50, top = 24, bottom = high - 40;
+  const right = width - (levelled || narrow || !roofs ? 10 : 140);
   const f = frame(points.length ? points : chart.row.map((_, i) => i));
   const px = (x) => left + (right - left) * Math.log10(x / f.x0) / Math.log10(f.x1 / f.x0);
-  const most = Math.max(...points.map((i) => rows.time[chart.row[i]]), 1);
+  const most = Math.max(...points.map(timeAt), 1);
   const largest = narrow ? 18 : 27;
-  const radius = (i) => Math.max(2.5, largest * Math.sqrt(rows.time[chart.row[i]] / most));
+  const radius = (i) => Math.max(2.5, largest * Math.sqrt(timeAt(i) / most));
   const picture = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
     role: "img", "aria-label": roofFinding(points) },
   svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top - 8, width: right - left,
@@ -170,7 +201,8 @@ function showRoofline() {
   picture.append(svg("text", { x: 0, y: 11 }, yText));
   if (levelled) {
     const above = points.some((i) => (metricOf(chart.row[i], "roof") || 0) > 1) ? 1.3 : 1.04;
-    const py = (share) => bottom - (bottom - top) * Math.min(share, above) / above;
+    const zero = bottom - 14;  // bubbles there do not lie on the axis
+    const py = (share) => zero - (zero - top) * Math.min(share, above) / above;
     const ticks = [0, 0.25, 0.5, 0.75, 1].map((s) => [py(s), 100 * s + THIN + "%"]);
     picture.append(axes(f, px, bottom, left, right, ticks, top));
     if (above > 1.1)
@@ -181,27 +213,36 @@ function showRoofline() {
       "stroke-width": 2 }));
     const inside = points.filter((i) => metricOf(chart.row[i], "roof") !== null);
     const yOf = (i) => py(metricOf(chart.row[i], "roof"));
+    blockBubbles(inside, px, yOf, radius, labels);
     picture.append(...bubbles(inside, px, yOf, radius, labels, (i, x, y) =>
       svg("line", { x1: x, x2: x, y1: y, y2: py(1), stroke: "var(--ink)", "stroke-width": 1.5 })));
   } else {
     const py = (y) => bottom - (bottom - top) * Math.log10(y / f.y0) / Math.log10(f.y1 / f.y0);
     const ticks = [];
-    for (let y = f.y0; y <= f.y1; y *= 10) ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
+    for (const y of logTicks(f.y0, f.y1))
+      ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
     const { out, labels: ends, main } = roofLines(f, px, py, right);
-    picture.append(out, axes(f, px, bottom, left, right, ticks, top), slopeLabels(f, px, py, main));
+    const yOf = (i) => py(chart.y[i]);
+    blockBubbles(points, px, yOf, radius, labels);
+    picture.append(out, axes(f, px, bottom, left, right, ticks, top),
+      slopeLabels(f, px, py, main, labels));
     if (!narrow) picture.append(ends);
-    picture.append(...bubbles(points, px, (i) => py(chart.y[i]), radius, labels, (i, x, y) => {
+    picture.append(...bubbles(points, px, yOf, radius, labels, (i, x, y) => {
       const roof = metricOf(chart.row[i], "roof");
       const to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
+      const turned = x > right - 130;
+      labels.block(turned ? x - 136 : x, (y + to) / 2 - 12, 136, 16);
       return svg("g", { "pointer-events": "none" },
         svg("line", { x1: x, x2: x, y1: y, y2: to, stroke: "var(--ink)", "stroke-width": 1.5 }),
         svg("circle", { cx: x, cy: to, r: 3, fill: "var(--ink)" }),
-        roof > 0 && roof < 1 ? svg("text", { x: x + 6, y: (y + to) / 2, class: "halo ink" },
+        roof > 0 && roof < 1 ? svg("text", { x: turned ? x - 6 : x + 6, y: (y + to) / 2,
+          "text-anchor": turned ? "end" : "start", class: "halo ink" },
           `${three(1 / roof)} × to the roof`) : null);
     }));
   }
   box.replaceChildren(picture, el("div", { class: "legend", style: `padding-left:${left}px` },
-    legend(), el("span", null, "area: time"),
+    legend(), el("span", null, chart.devices.length ? `area: time on GPU ${roofDevice().id}`
+      : "area: time"),
     undrawn ? el("span", null, `${count(undrawn)} smaller rows are not drawn`) : null));
   showFurthest();
 }
@@ -214,12 +255,13 @@ function roofFinding(points) {
 function showFurthest() {
   const worst = allRows.filter((row) => lostOf(row) > 0 && !isOff(row))
     .sort((a, b) => lostOf(b) - lostOf(a)).slice(0, 7);
-  byId("roofline_s").replaceChildren(el("h3", null, "Furthest from the roof: lost in the run"),
+  byId("roofline_s").replaceChildren(
+    worst.length ? el("h3", null, "Furthest from the roof: lost in the run") : "",
     ...worst.map((row) => el("button", { class: "item", type: "button", title: titleOf(row),
       "aria-pressed": String(row === state.row), onclick: () => select(row) },
     el("span", { class: "r" }, time(lostOf(row))),
     el("span", { style: row === state.row ? "text-decoration:underline;font-weight:600" : "" },
-      `${rows.name[row]} ${paramsOf(row)}`.slice(0, 60)),
+      middleCut(`${rows.name[row]} ${paramsOf(row)}`, 60)),
     el("span", { class: "note" }, swatch(rows.bound[row]), [rows.pass[row],
       `${percent(metricOf(row, "roof"))} of the roof`,
         rows.bound[row]].filter(Boolean).join(", ")))),
@@ -230,6 +272,9 @@ function showFurthest() {
 }
 {
   const tools = byId("roofline_t");
+  if (chart.devices.length > 1)
+    tools.append(segmented("Device", chart.devices.map((d, i) => [String(i), `GPU ${d.id}`]), "0",
+      (value) => { roofView.device = +value; showRoofline(); }));
   if (typesOfPoints.length > 1)
     tools.append(segmented("Type", [["", "all types"], ...typesOfPoints.map((t) => [t, t])], "",
       (value) => { roofView.type = value; showRoofline(); }));
@@ -237,7 +282,8 @@ function showFurthest() {
     roofView.levelled ? "levelled" : "classic",
     (value) => { roofView.levelled = value === "levelled"; showRoofline(); }));
   byId("roofline_n").textContent = chart.roofs.length
-    ? (device ? "roofs of the GPU" : "roofs of this CPU")
+    ? chart.devices.length ? "roofs of one GPU at a time; rates of a row are of all its GPUs"
+      : device ? "roofs of the GPU" : "roofs of this CPU"
     : "the machine's ceilings are not known, so there is no roof";
   for (const event of ["select", "filter", "resize"]) on(event, showRoofline);
 }

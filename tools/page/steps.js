@@ -39,6 +39,30 @@ function stepStack(step, x, width, scale, bottom, top) {
   }
   return out;
 }
+const STEP_COLUMN = 3;
+/** More than one step a pixel: of the steps of each column the least, the median and the most. */
+function stepColumns(steps, left, width, scale, bottom, top) {
+  const columns = Math.floor((width - left) / STEP_COLUMN);
+  return Array.from({ length: columns }, (_, c) => {
+    const from = Math.floor(c * steps.length / columns);
+    const to = Math.floor((c + 1) * steps.length / columns);
+    const sorted = steps.slice(from, to).map((s) => s[2]).sort((a, b) => a - b);
+    const least = sorted[0], most = sorted[sorted.length - 1];
+    const median = sorted[(sorted.length - 1) >> 1];
+    const x = left + c * STEP_COLUMN, yOf = (ns) => Math.max(top, bottom - ns * scale);
+    const out = svg("g", { class: "column", "data-least": least, "data-median": median,
+      "data-most": most },
+    svg("rect", { x, y: yOf(most), width: STEP_COLUMN - 1, fill: "var(--line2)",
+      height: Math.max(1, yOf(least) - yOf(most)) }),
+    svg("rect", { x, y: yOf(median) - 1, width: STEP_COLUMN, height: 2, fill: "var(--ink)" }),
+    svg("rect", { x, y: top, width: STEP_COLUMN, height: bottom - top, fill: "transparent" }));
+    out.addEventListener("pointermove", (event) => showTip(event,
+      `steps ${steps[from][0]} to ${steps[to - 1][0]}`,
+      [`median ${time(median)}`, `least ${time(least)}, most ${time(most)}`]));
+    out.addEventListener("pointerleave", hideTip);
+    return out;
+  });
+}
 function showSteps() {
   byId("steps").hidden = !data.steps || data.steps.of.length === 0;
   if (byId("steps").hidden) return;
@@ -62,14 +86,22 @@ function showSteps() {
       y2: bottom - y * per * scale }), svg("text", { x: left - 7, "text-anchor": "end",
       y: bottom - y * per * scale + 4 }, grouped(String(+y.toPrecision(6)))));
   chart.append(svg("text", { x: left - 7, y: bottom + 18, "text-anchor": "end" }, unit));
-  steps.forEach((step, i) => {
+  let labelled = -Infinity;
+  const labelOver = (x, most, text) => {
+    const at = Math.min(x, most - 60);
+    if (at < labelled) return "";
+    labelled = at + 7 * text.length + 6;
+    return svg("text", { x: at, y: 10 }, text);
+  };
+  if (each < 1) chart.append(...stepColumns(steps, left, width, scale, bottom, top));
+  else steps.forEach((step, i) => {
     const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
     chart.append(stepStack(step, x, w, scale, bottom, top));
     if (step[2] > cut)
       chart.append(svg("path",
         { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
         stroke: "var(--bg)", "stroke-width": 3, fill: "none" }),
-      each > 3 || i === 0 ? svg("text", { x: Math.min(x, width - 60), y: 10 }, time(step[2])) : "");
+      labelOver(x, width, time(step[2])));
     const every = Math.ceil(34 / each);
     if (i % every === 0)
       chart.append(svg("text", { x: x + w / 2, y: bottom + 18, "text-anchor": "middle" },
@@ -80,9 +112,23 @@ function showSteps() {
     "stroke-dasharray": "4 3" }), svg("text", { x: width, y: y - 5, "text-anchor": "end",
     class: "ink halo" }, `median ${time(median)}`));
   box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` },
-    legend("unknown"),
-    solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
-      device ? "GPU idle" : "outside operators")));
+    each < 1 ? [["var(--line2)", "least to most of the steps of a column"],
+      ["var(--ink)", "their median"]].map(([colour, text]) =>
+      el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text))
+      : [legend("unknown"), solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
+      device ? "GPU idle" : "outside operators")]));
+}
+/** Why a device had nothing to do: the causes sum to the head. */
+function idleOf(idle) {
+  const line = (label, value) => el("div", { class: "row" }, el("span", null, label),
+    el("span", null, nice(value)));
+  const name = data.steps.idle.length > 1 ? `GPU ${idle.device} was` : "the GPU was";
+  return el("div", { class: "facts", style: "margin-top:18px" },
+    el("h3", null, `Why ${name} idle: ${nice(idle.idle)} of ${nice(idle.wall)}`),
+    idle.causes.map(([label, text]) => line(label, text)),
+    idle.host_by.length ? el("p", { class: "note", style: "margin-top:8px" },
+      "Launched late while the host was in " + idle.host_by.slice(0, 3).map(([name_, text]) =>
+        `${name_ || "no known scope"} (${nice(text)})`).join(", ") + ".") : "");
 }
 function showStepFacts() {
   if (!data.steps) return;
@@ -95,6 +141,6 @@ function showStepFacts() {
   byId("steps_s").replaceChildren(el("div", { class: "facts" },
     data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
       el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess))
-        : "");
+        : "", ...data.steps.idle.map(idleOf));
 }
 on("resize", showSteps);

@@ -1,8 +1,10 @@
 // Draws the timeline on a canvas: lanes of threads and streams, in the detail that pixels allow.
 
-const view = { from: 0, to: 1, colours: null, top: [], frame: 0 };
+const view = { from: 0, to: 1, colours: null, top: [], frame: 0, pointer: null };
 const LABEL = () => (isNarrow() ? 0 : 150);
-const ROW = { steps: 18, thread: 17, calls: 12, stream: 36 };
+const RATE = 44;
+const ROW = { steps: 18, thread: 17, calls: 12, stream: 36, rate: RATE };
+const highOfLane = (lane) => (lane.kind === "rate" ? RATE : lane.rows.length * ROW[lane.kind]);
 const canvas = el("canvas", { tabindex: 0, role: "img",
   "aria-label": "Timeline of threads and streams; keys w a s d zoom and move, 0 shows all" });
 const strip = el("canvas", { class: "strip", "aria-hidden": "true" });
@@ -23,7 +25,7 @@ function lanePlaces() {
   let y = 8;
   view.top = lanes.map((lane) => {
     const top = y + titleHigh();
-    y = top + lane.rows.length * ROW[lane.kind] + (lane.kind === "thread" ? 10 : 8);
+    y = top + highOfLane(lane) + (lane.kind === "thread" ? 10 : 8);
     return top;
   });
   return y + 18;
@@ -75,7 +77,6 @@ function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
     const name = slice.row >= 0 && lane.kind === "stream" ? rows.name[slice.row] : slice.name;
     if (room > 14) pen.fillText(cutText(pen, name, room), left, y + (high > 30 ? 13 : 12));
     if (high > 30 && room > 34) {
-      pen.fillStyle = c.ink2;
       pen.fillText(cutText(pen, time(ns) + (roof === null ? "" : `  ${percent(roof)}`), room),
         left, y + 26);
     } else if (high <= 30 && lane.kind === "steps" && room > 110) {
@@ -83,15 +84,19 @@ function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
       pen.fillText(time(ns), left + 60, y + 12);
     }
   }
-  if (slice.row >= 0 && slice.row === state.row && slice.op) {
+  if (slice.row >= 0 && slice.row === state.row && slice.op && w < 6) {
+    pen.fillStyle = c.ink;
+    pen.fillRect(x0, y, w, 3);
+  } else if (slice.row >= 0 && slice.row === state.row && slice.op) {
     pen.strokeStyle = c.ink;
     pen.lineWidth = 2;
     pen.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), high - 3);
   }
   pen.globalAlpha = 1;
 }
-/** Visits slices of a row; of many within two pixels only the first, up to where they end. */
-function eachVisible(line, visit) {
+/** Visits slices of a row: each that is two pixels wide, and others in columns as wide, by the
+ * first of a column and the first behind it. */
+function eachVisible(line, visit, visitColumn) {
   const least = 2 * (view.to - view.from) / Math.max(1, canvas.clientWidth - LABEL());
   let visited = 0;
   for (let k = firstAfter(line.end, view.from); k < line.begin.length; k++) {
@@ -100,21 +105,42 @@ function eachVisible(line, visit) {
     if (line.end[k] - line.begin[k] >= least) { visit(k, line.begin[k], line.end[k]); continue; }
     const until = line.begin[k] + least;
     const next = Math.max(k + 1, firstAfter(line.end, until));
-    visit(k, line.begin[k], Math.max(line.end[k], Math.min(until, line.end[next - 1])));
+    visitColumn(k, next, line.begin[k], Math.max(line.end[k], Math.min(until, line.end[next - 1])));
     k = next - 1;
   }
   return visited;
 }
 function drawLane(pen, lane, top) {
   const high = ROW[lane.kind];
+  if (lane.kind === "rate") { drawRate(pen, lane, top); return; }
+  const inSight = (begin, end) => [Math.max(LABEL() - 2, xOf(begin)),
+    Math.min(canvas.clientWidth + 2, xOf(end))];
   lane.rows.forEach((line, depth) => {
     const y = top + depth * high;
     eachVisible(line, (k, begin, end) => {
-      const x0 = Math.max(LABEL() - 2, xOf(begin)), x1 = Math.min(canvas.clientWidth + 2, xOf(end));
+      const [x0, x1] = inSight(begin, end);
       if (x1 > x0) drawSlice(pen, lane, sliceOf(lane, line.which[k]), x0, x1, y, high,
         line.end[k] - line.begin[k]);
+    }, (first, next, begin, end) => {
+      const [x0, x1] = inSight(begin, end);
+      if (x1 > x0) drawColumn(pen, lane, line, first, next, x0, x1, y, high);
     });
   });
+}
+/** The program's name is at the front of all threads' names: it is cut in the middle. Calls below
+ * their own thread need not say it again. */
+function laneName(pen, lane, i) {
+  const room = (LABEL() || canvas.clientWidth) - 12, above = lanes[i - 1];
+  if (lane.kind === "rate") return `FLOP/s, most ${si(lane.most, "")}, roof ` +
+    (roofOfLane(lane) > 0 ? si(roofOfLane(lane), "") : "n/a");
+  if (lane.kind === "calls" && above && above.at === lane.thread) return "CUDA calls";
+  if (lane.room !== room) {
+    let most = Math.min(200, lane.name.length);
+    while (most > 4 && pen.measureText(middleCut(lane.name, most)).width > room) most--;
+    lane.room = room;
+    lane.cut = middleCut(lane.name, most);
+  }
+  return lane.cut;
 }
 function drawNames(pen, high) {
   const c = view.colours;
@@ -122,11 +148,11 @@ function drawNames(pen, high) {
     pen.font = `12px ${c.font}`;
     if (LABEL()) {
       pen.fillStyle = c.bg;
-      pen.fillRect(0, view.top[i], LABEL(), lane.rows.length * ROW[lane.kind]);
+      pen.fillRect(0, view.top[i], LABEL(), highOfLane(lane));
     }
     pen.fillStyle = c.ink2;
-    pen.fillText(cutText(pen, lane.name, (LABEL() || canvas.clientWidth) - 12), 0,
-      view.top[i] + (LABEL() ? 12 : -4));
+    if (lane.kind === "rate" && LABEL()) nameRate(pen, lane, view.top[i]);
+    else pen.fillText(laneName(pen, lane, i), 0, view.top[i] + (LABEL() ? 12 : -4));
   });
   pen.fillStyle = c.line2;
   pen.fillRect(0, 0, canvas.clientWidth, 1);
@@ -205,6 +231,20 @@ function drawArrow(pen) {
   pen.fillText(text, x, (y0 + y1) / 2 + 1);
   pen.restore();
 }
+/** A line where the pointer is, and its time. */
+function drawPointer(pen, high) {
+  const c = view.colours, x = view.pointer === null ? -1 : xOf(view.pointer);
+  if (x < LABEL() || x > canvas.clientWidth) return;
+  pen.fillStyle = c.ink3;
+  pen.fillRect(x, 1, 1, high - 20);
+  pen.font = `11px ${c.font}`;
+  const text = time(Math.max(0, view.pointer - timeline.begin)), w = pen.measureText(text).width;
+  const left = Math.max(LABEL(), Math.min(canvas.clientWidth - w - 8, x - w / 2 - 4));
+  pen.fillStyle = c.ink;
+  pen.fillRect(left, high - 18, w + 8, 16);
+  pen.fillStyle = c.bg;
+  pen.fillText(text, left + 4, high - 6);
+}
 function drawStrip() {
   const pen = sized(strip, 34), c = view.colours, wide = strip.clientWidth - LABEL();
   const span = timeline.end - timeline.begin || 1, step = wide / timeline.busy.length;
@@ -232,6 +272,7 @@ function drawTimeline() {
   lanes.forEach((lane, i) => drawLane(pen, lane, view.top[i]));
   drawArrow(pen);
   drawNames(pen, high);
+  drawPointer(pen, high);
   drawStrip();
   const from = view.from - timeline.begin, to = view.to - timeline.begin;
   range.firstChild.textContent = `${time(Math.max(0, from))} … ${time(to)} of ` +

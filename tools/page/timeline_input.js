@@ -49,6 +49,8 @@ function sliceUnder(event) {
   return null;
 }
 function hover(event) {
+  view.pointer = tOf(event.clientX - canvas.getBoundingClientRect().left);
+  redraw();
   const found = sliceUnder(event);
   canvas.style.cursor = found && found.row >= 0 ? "pointer" : "";
   if (!found) { hideTip(); return; }
@@ -138,7 +140,7 @@ function startTimeline() {
   canvas.addEventListener("pointerdown", pointerDown);
   canvas.addEventListener("pointermove", pointerMove);
   for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, pointerUp);
-  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("pointerleave", () => { hideTip(); view.pointer = null; redraw(); });
   canvas.addEventListener("keydown", (event) => {
     if (event.key === "ArrowLeft") move(-0.15);
     if (event.key === "ArrowRight") move(0.15);

@@ -1,4 +1,5 @@
-// The slices of the timeline, ready to draw: rows of slices that do not overlap, by time.
+// The slices of the timeline, ready to draw: rows of slices that do not overlap, by time, and sums of
+// what comes before each, by which many slices are drawn as one without a visit to each.
 
 const timeline = data.timeline ? decoded(data.timeline) : null;
 let lanes = [];
@@ -37,6 +38,14 @@ function firstAfter(ends, at) {
   return low;
 }
 const nodeAt = new Map();
+/** None where no row that ran there has a rate. */
+function rateLane(id, sources) {
+  const known = sources.some((lane) => lane.node.some((node) => {
+    const of = nodeAt.get(node);
+    return of && of.row >= 0 && metricOf(of.row, "gflops") > 0;
+  }));
+  return known ? [{ name: "rate", kind: "rate", device: id, sources, rows: [], begin: [] }] : [];
+}
 if (timeline) {
   timeline.node.forEach((node, i) => nodeAt.set(node,
     { name: timeline.node_name[i], row: timeline.node_row[i], op: timeline.node_op[i] === 1 }));
@@ -47,7 +56,14 @@ if (timeline) {
   // Each thread's calls of CUDA stand below it.
   for (const thread of ofKind("thread"))
     lanes.push(thread, ...ofKind("calls").filter((c) => c.thread === thread.at));
-  lanes.push(...ofKind("calls").filter((c) => !lanes.includes(c)), ...ofKind("stream"));
+  lanes.push(...ofKind("calls").filter((c) => !lanes.includes(c)));
+  // The rate of each device stands below its streams, that of the host below its threads.
+  const streams = ofKind("stream"), devices = [...new Set(streams.map((s) => s.device))].sort();
+  if (devices.length === 0) lanes.push(...rateLane(-1, lanes.filter((l) => l.kind === "thread")));
+  for (const id of devices) {
+    const own = streams.filter((s) => s.device === id);
+    lanes.push(...own, ...rateLane(id, own));
+  }
   if (data.steps && data.steps.of.length)
     lanes.unshift({ name: "steps", kind: "steps", rows: [{
       begin: data.steps.of.map((s) => s[1]), end: data.steps.of.map((s) => s[1] + s[2]),
@@ -59,7 +75,7 @@ function foldLanes(fold) {
   const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
   let threads = 0, streams = 0;
   const keeps = (lane) => {
-    if (lane.kind === "steps") return true;
+    if (lane.kind === "steps" || lane.kind === "rate") return true;
     return lane.kind === "stream" ? ++streams <= MOST_LANES : ++threads <= MOST_LANES;
   };
   lanes = fold ? all.filter(keeps) : all;

@@ -8,7 +8,7 @@ for (const n of nodes) {
   (n.parent < 0 ? topNodes : nodes[n.parent].children).push(n);
   n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 }
-const treeView = { by: device ? "device" : "host", at: null, boxes: [] };
+const treeView = { by: device ? "device" : "host", at: null, boxes: [], order: "time" };
 /** A path that was handed over to another thread takes no time: it is as wide as what is in it. */
 function widthsBy(times) {
   const out = times.slice();
@@ -26,7 +26,8 @@ const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` :
 function layout(at) {
   const out = [];
   const inOrder = (list) => list.filter((n) => widthOf(n) > 0)
-    .sort((a, b) => widthOf(b) - widthOf(a));
+    .sort((a, b) => (treeView.order === "time" ? widthOf(b) - widthOf(a)
+      : tree.first[a.i] - tree.first[b.i]));
   // Children that ran at once on several threads take more time than what called them: they are
   // drawn narrower, so that they lie below it.
   const put = (n, x, y, part) => {
@@ -66,11 +67,13 @@ function treeBox(item, scale, whole) {
   const label = wide > 34;
   const box = el("button", { type: "button", tabindex: wide > 34 ? 0 : -1, "data-row": row,
     class: `box ${isOp ? "op" : "region"}${row >= 0 && row === state.row ? " sel" : ""}` +
+      (wide < 8 ? " thin" : "") +
       (matches(n) ? "" : " off"),
     "aria-label": `${tree.name[n.i]} ${time(w)}`,
     style: `left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
       (isOp ? `background:${pale(bound)};` : "") + (label ? "" : "padding:0") },
-  label ? [el("b", null, tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
+  label ? [el("b", null, wide > 70 ? middleCut(tree.name[n.i] + countOf(n), (wide - 8) / 6.6)
+    : tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
     el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
       ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
         (wide > 150 && !isOp ? " " + time(w) : ""))] : null,
@@ -123,6 +126,8 @@ function treeUp() {
   if (device)
     tools.append(segmented("Time", [["device", "device"], ["host", "host"]], treeView.by,
       (value) => { treeView.by = value; treeView.at = null; showTree(); }));
+  tools.append(segmented("Order", [["time", "by time"], ["execution", "as it ran"]], "time",
+    (value) => { treeView.order = value; showTree(); }));
   tools.append(el("button", { type: "button", onclick: () => { treeView.at = null; showTree(); } },
     "Reset"));
   on("resize", showTree);

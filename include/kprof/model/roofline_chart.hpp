@@ -68,20 +68,28 @@ inline bool computes_with(const profile& p, dtype type) noexcept {
   }
 }
 
-/// The roofs of the first device that worked.
-[[gnu::cold]] inline void add_gpu_roofs(const profile& p, roofline_chart& chart) {
-  std::size_t device = 0;
-  const std::size_t devices = std::min(p.machine.gpus.size(), p.device.devices.size());
-  while (device < devices && !(p.device.devices[device].sum_ns > 0)) ++device;
-  if (device >= devices) return;
+/// The roofs of a device, by its index in device_profile::devices.
+[[gnu::cold]] inline std::vector<chart_roof> roofs_of_device(const profile& p, std::size_t device) {
+  std::vector<chart_roof> roofs;
+  if (device >= p.machine.gpus.size()) return roofs;
   const gpu_ceilings& gpu = p.machine.gpus[device];
   for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
     const bool tensor = a.on == arithmetic_unit::tensor_core;
     if (computes_with(p, a.type) ||
         (tensor && a.type == dtype::tf32 && computes_with(p, dtype::f32)))
-      chart.roofs.push_back({std::string{dtype_name(a.type)} + (tensor ? " on tensor cores" : ""),
-                             a.operations, gpu.memory_bytes});
+      roofs.push_back({std::string{dtype_name(a.type)} + (tensor ? " on tensor cores" : ""),
+                       a.operations, gpu.memory_bytes});
   }
+  std::erase_if(roofs,
+                [](const chart_roof& r) { return !(r.flops_per_s > 0) || !(r.bytes_per_s > 0); });
+  return roofs;
+}
+
+/// Of the first device that worked.
+[[gnu::cold]] inline std::vector<chart_roof> roofs_of_first_device(const profile& p) {
+  for (std::size_t i = 0; i < p.device.devices.size(); ++i)
+    if (p.device.devices[i].sum_ns > 0) return roofs_of_device(p, i);
+  return {};
 }
 
 }  // namespace detail
@@ -99,7 +107,7 @@ inline bool computes_with(const profile& p, dtype type) noexcept {
       chart.points.push_back({i, row.flops_per_byte.value, row.flops_per_s.value});
     else ++chart.left_out;
   }
-  if (device) detail::add_gpu_roofs(p, chart);
+  if (device) chart.roofs = detail::roofs_of_first_device(p);
   else detail::add_cpu_roofs(p, chart);
   std::erase_if(chart.roofs,
                 [](const chart_roof& r) { return !(r.flops_per_s > 0) || !(r.bytes_per_s > 0); });

@@ -26,8 +26,20 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+[[gnu::cold]] inline void put_roofs(script_json& out, const std::vector<chart_roof>& roofs) {
+  out.key("roofs").open("[");
+  for (const chart_roof& roof : roofs) {
+    out.open("{");
+    out.member("name", roof.name);
+    out.member("flops", roof.flops_per_s);
+    out.member("bytes", roof.bytes_per_s);
+    out.close("}");
+  }
+  out.close("]");
+}
+
 /// Roofs by the data sheet, of a GPU whose ceilings were measured, and slopes of caches.
-[[gnu::cold]] inline void put_other_roofs(script_json& out, const page_tables& t) {
+[[gnu::cold]] inline void put_slopes(script_json& out, const page_tables& t, std::size_t device) {
   const machine_ceilings& machine = t.run.machine;
   const auto slope = [&](const std::string& name, double bytes, bool by_table) {
     if (!(bytes > 0)) return;
@@ -38,9 +50,9 @@ namespace detail {
     out.close("}");
   };
   out.key("slopes").open("[");
-  if (t.device && !machine.gpus.empty()) {
-    slope("L2", machine.gpus[0].l2_bytes, false);
-    slope("data sheet", machine.gpus[0].table_memory_bytes, true);
+  if (t.device && device < machine.gpus.size()) {
+    slope("L2", machine.gpus[device].l2_bytes, false);
+    slope("data sheet", machine.gpus[device].table_memory_bytes, true);
   } else if (!t.device) {
     for (std::size_t i = 0; i + 1 < machine.cpu.memory.size(); ++i)
       slope(machine.cpu.memory[i].level, machine.cpu.memory[i].read.one_thread, false);
@@ -48,19 +60,40 @@ namespace detail {
   out.close("]");
 }
 
+/// The time that each row took on one device.
+[[gnu::cold]] inline std::vector<double> row_times_on(const page_tables& t, std::uint32_t device) {
+  std::vector<double> ns(t.operators.rows.size());
+  for (const device_work& w : t.run.device.work)
+    if (const std::uint32_t row = t.row_of(w.scope); w.device == device && row < ns.size())
+      ns[row] += w.total_ns;
+  return ns;
+}
+
+/// Of a run on several devices, each with its roofs and with what of it each row of the chart took.
+[[gnu::cold]] inline void put_device_roofs(script_json& out, const page_tables& t,
+                                           const std::vector<chart_point>& points) {
+  out.key("devices").open("[");
+  const std::vector<device_info>& devices = t.run.device.devices;
+  const auto worked = [](const device_info& d) { return d.sum_ns > 0; };
+  if (std::count_if(devices.begin(), devices.end(), worked) > 1)
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (!worked(devices[i])) continue;
+      const std::vector<double> ns = row_times_on(t, devices[i].id);
+      out.open("{");
+      out.member("id", devices[i].id);
+      put_roofs(out, roofs_of_device(t.run, i));
+      put_slopes(out, t, i);
+      out.column("ns", points, [&](const chart_point& at) { out.number(ns[at.row]); });
+      out.close("}");
+    }
+  out.close("]");
+}
+
 [[gnu::cold]] inline void put_roofline(script_json& out, const page_tables& t) {
   const roofline_chart chart = make_roofline_chart(t.run, t.operators.rows);
   out.key("roofline").open("{");
-  out.key("roofs").open("[");
-  for (const chart_roof& roof : chart.roofs) {
-    out.open("{");
-    out.member("name", roof.name);
-    out.member("flops", roof.flops_per_s);
-    out.member("bytes", roof.bytes_per_s);
-    out.close("}");
-  }
-  out.close("]");
-  put_other_roofs(out, t);
+  put_roofs(out, chart.roofs);
+  put_slopes(out, t, 0);
   out.column("row", chart.points, [&](const chart_point& at) { out.integer(at.row); });
   double left_out_ns = 0, all_ns = 0;
   std::vector<bool> shown(t.operators.rows.size());
@@ -72,6 +105,7 @@ namespace detail {
   out.member("left_out", chart.left_out);
   out.member("left_out_share", format_share(share_of(left_out_ns, all_ns)));
   out.member("device", t.device);
+  put_device_roofs(out, t, chart.points);
   out.close("}");
 }
 
@@ -104,6 +138,11 @@ namespace detail {
   });
   out.column("parent", kept, [&](ref f) {
     out.integer(f->row.parent < rows.size() ? static_cast<std::int64_t>(place[f->row.parent]) : -1);
+  });
+  // Nodes have their numbers in the order in which they first began.
+  out.column("first", kept, [&](ref f) {
+    out.integer(f->nodes.empty() ? f->row.node
+                                 : *std::min_element(f->nodes.begin(), f->nodes.end()));
   });
   out.column("op", kept, [&](ref f) { out.integer(f->row.kind == scope_kind::op ? 1 : 0); });
   out.column("folded", kept, [&](ref f) { out.integer(f->siblings); });

@@ -39,12 +39,12 @@ inline constexpr std::string_view page_frame = R"page(<!doctype html>
 <p id="about"><!--kprof:about--></p>
 <h1 id="sentence"><!--kprof:sentence--></h1>
 <div id="facts"></div>
-<div class="line"><h3 id="share_title">Where the time goes</h3><div class="legend"></div></div>
+<div class="line"><h2 class="minor" id="share_title">Where the time goes</h2><div class="legend"></div></div>
 <div id="share"></div>
 <div class="two">
-<div><div class="line"><h3 id="first_title">Do first</h3><span id="first_sum" class="note"></span>
+<div><div class="line"><h2 class="minor" id="first_title">Do first</h2><span id="first_sum" class="note"></span>
 </div><ol id="advice"></ol></div>
-<div><h3>Can this be trusted?</h3><ul id="trust"></ul></div>
+<div><h2 class="minor">Can this be trusted?</h2><ul id="trust"></ul></div>
 </div>
 </section>
 <section id="operators" aria-labelledby="operators_h">
@@ -78,11 +78,11 @@ inline constexpr std::string_view page_frame = R"page(<!doctype html>
 <section id="kernels" aria-labelledby="kernels_h" hidden>
 <div class="head"><h2 id="kernels_h">Kernels</h2><span class="note" id="kernels_n"></span>
 <div class="tools" id="kernels_t"></div></div>
-<div id="kernels_b" class="scroll"></div>
+<div id="kernels_b" class="scroll" role="group" tabindex="0" aria-labelledby="kernels_h"></div>
 </section>
 <section id="copies" aria-labelledby="copies_h" hidden>
 <div class="head"><h2 id="copies_h">Copies</h2><span class="note" id="copies_n"></span></div>
-<div id="copies_b" class="scroll"></div>
+<div id="copies_b" class="scroll" role="group" tabindex="0" aria-labelledby="copies_h"></div>
 </section>
 <section id="missing" aria-labelledby="missing_h" hidden>
 <div class="head"><h2 id="missing_h">Not in this report</h2></div>
@@ -141,7 +141,7 @@ ol, ul { list-style: none; }
 h1 { font-size: 32px; line-height: 40px; font-weight: 640; letter-spacing: -0.022em; }
 h1 span { color: var(--ink3); }
 h2 { font-size: 20px; line-height: 28px; font-weight: 620; letter-spacing: -0.012em; }
-h3 { font-size: 13px; line-height: 20px; font-weight: 600; }
+h3, h2.minor { font-size: 13px; line-height: 20px; font-weight: 600; letter-spacing: 0; }
 code, .code { font-family: var(--code); font-size: 12px; }
 a { color: inherit; text-decoration-color: var(--line2); text-underline-offset: 3px; }
 button, input, select {
@@ -191,6 +191,7 @@ flex-wrap: wrap; margin-bottom: 6px; min-height: 20px; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 12px; line-height: 16px;
 color: var(--ink2); }
 .legend span { white-space: nowrap; }
+.sw.hatch { box-shadow: inset 0 0 0 1px var(--line2); }
 .sw { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-right: 6px; }
 .two { display: grid; grid-template-columns: minmax(0, 1fr) 336px; gap: 28px 56px;
 margin-top: 28px; }
@@ -293,6 +294,8 @@ line-height: 22px; text-align: left; border-radius: 2px; }
 #ops tfoot tr + tr > * { border-top: 0; font-weight: 400; color: var(--ink3); }
 #ops th .cut, .cut { display: block; overflow: hidden; text-overflow: ellipsis;
 white-space: nowrap; }
+#ops tr.row button.cut { width: 100%; height: auto; border: 0; padding: 0; border-radius: 0;
+line-height: inherit; text-align: left; background: none; }
 #ops { table-layout: fixed; }
 td svg, th svg { display: block; }
 tr:focus-visible { outline-offset: -2px; }
@@ -320,8 +323,10 @@ white-space: nowrap; height: auto; }
 #tree_b .box.region { background: var(--bg2); }
 #tree_b .box b { font-weight: 600; }
 #tree_b .box i { font-style: normal; color: var(--ink2); }
+#tree_b .box.op i { color: var(--ink); }
 #tree_b .box u { position: absolute; left: 0; bottom: 0; text-decoration: none; }
 #tree_b .box.sel { outline: 2px solid var(--ink); outline-offset: -2px; z-index: 1; }
+#tree_b .box.thin.sel { outline: 0; box-shadow: inset 0 5px 0 var(--ink); }
 #tree_b .box.off { opacity: 0.3; }
 #tree_b .hatch, .hatch { background: repeating-linear-gradient(135deg, var(--line2) 0 1px,
 transparent 1px 5px); }
@@ -331,6 +336,7 @@ transparent 1px 5px); }
 #timeline_b .strip { margin-bottom: 8px; cursor: pointer; touch-action: none; }
 .items { max-width: 620px; }
 .scroll { overflow-x: auto; }
+.scroll td, .scroll th { white-space: nowrap; }
 #kernels_b tbody tr, #copies_b tbody tr { border-bottom: 1px solid var(--line); }
 #kernels_b tbody tr.off { opacity: 0.35; }
 #kernels_b tr.sel > *:first-child { box-shadow: inset 3px 0 0 var(--ink); padding-left: 8px; }
@@ -360,7 +366,8 @@ h1 { font-size: 24px; line-height: 30px; }
 #advice .gain { text-align: left; }
 button, input, select, details.menu summary { height: 36px; line-height: 34px; }
 #theme, #help { width: 36px; }
-.seg button { height: 34px; }
+.seg button { height: 36px; }
+#ops tr.group button { height: 36px; line-height: 34px; }
 .search { width: 100%; }
 select.sort { display: block; background: var(--bg); }
 .tools { width: 100%; }
@@ -738,7 +745,7 @@ box.replaceChildren(chart, el("div", { class: "axis" },
 function addLabel(box, part, x, w, all) {
 const room = Math.floor((w - 12) / 6.9);
 if (room < 3) return;
-const name = part.name.length <= room ? part.name : part.name.slice(0, room - 1) + "…";
+const name = middleCut(part.name, room);
 const text = `${percent(part.ns / all)}${room > 14 ? " · " + time(part.ns) : ""}`;
 box.append(svg("text", { x: x + 6, y: 17, class: "ink" + (part.idle ? " halo" : ""),
 style: "font-size:12px" }, name));
@@ -878,9 +885,9 @@ const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" 
 "");
 const wideOf = (c) => (state.printing ? 0.7 : 1) * c.width;
 const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : wideOf(c) - 16);
-const barScale = () => Math.max(1, ...groups.operator.time, ...rows.time);
+const barScale = [...groups.operator.time, ...rows.time].reduce((a, b) => Math.max(a, b), 1);
 function barCell(ns, needed, bound, width) {
-const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale());
+const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale);
 return svg("svg", { width, height: 12, "aria-hidden": "true" },
 svg("rect", { width: wide, height: 12, fill: pale(bound) }),
 svg("rect", { width: ns > 0 ? wide * needed / ns : 0, height: 12, fill: hue(bound) }));
@@ -921,6 +928,7 @@ fill: "var(--ink3)" }));
 out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
 return out;
 }
+const OVER_TIME_AXIS = 60;  // room for its highest and lowest time
 function placesOverTime(calls, width, height) {
 const begins = calls.filter((_, i) => i % 2 === 0);
 const times = calls.filter((_, i) => i % 2 === 1).map((ns) => Math.max(1, ns));
@@ -937,7 +945,12 @@ if (!calls || calls.length < 8) return null;
 const out = svg("svg", { width, height, role: "img",
 "aria-label": "time of some calls over the run" });
 out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
-placesOverTime(calls, width, height).forEach(([cx, cy], i) => out.append(
+const times = calls.filter((_, i) => i % 2 === 1);
+const most = Math.max(...times), least = Math.min(...times);
+for (const [y, text] of [[10, time(most)],
+[height - 4, most > 20 * Math.max(1, least) ? time(least) : "0"]])
+out.append(svg("text", { x: width - 2, y, "text-anchor": "end" }, text));
+placesOverTime(calls, width - OVER_TIME_AXIS, height).forEach(([cx, cy], i) => out.append(
 svg("circle", { cx, cy, r: 2.5, fill: "var(--ink3)", "fill-opacity": 0.7 },
 svg("title", null, `${time(calls[2 * i + 1])} at ${time(calls[2 * i])}`))));
 return out;
@@ -990,6 +1003,10 @@ out.sort((a, b) => compare(a.lead, b.lead));
 }
 return out;
 }
+function nameRoom(columns) {
+const others = columns.reduce((sum, c) => sum + (c.width ? wideOf(c) : 0), 0);
+return Math.max(12, Math.floor((table.wide_px - others - 28) / 6.7));
+}
 function cellsOf(columns, row) {
 return columns.map((c) => {
 if (c.id === "operator") {
@@ -997,7 +1014,8 @@ const short = paramsOf(row) || rows.name[row];
 const name = table.group !== "operator" ? titleOf(row)
 : isNarrow() ? [short, rows.pass[row]].filter(Boolean).join(" ") : short;
 return el("th", { scope: "row", title: `${rows.name[row]} ${rows.parameters[row]}` },
-el("span", { class: "cut" }, name));
+el("button", { class: "cut", type: "button", tabindex: -1,
+"aria-expanded": String(table.open.has(row)) }, isNarrow() ? name : middleCut(name, nameRoom(columns))));
 }
 if (c.id === "bar") return el("td", null,
 barCell(rows.time[row], rows.needed[row], rows.bound[row], barWide(c)));
@@ -1067,7 +1085,9 @@ el("th", { scope: "rowgroup" }, el("span", { class: "cut" },
 el("button", { type: "button", "aria-expanded": String(!shut), onclick: () => {
 if (!table.shut.delete(group.key)) table.shut.add(group.key);
 showTable(group.key);
-}, "data-group": group.key }, group.key || "none", " ", shut ? "▸" : "▾"),
+}, "data-group": group.key, title: group.key },
+isNarrow() ? group.key || "none" : middleCut(group.key || "none", nameRoom(columns) - 12),
+" ", shut ? "▸" : "▾"),
 el("span", { class: "note" }, inside))), sumCells(columns, group, values));
 }
 function moreRow(columns, hidden, step, expand) {
@@ -1084,7 +1104,7 @@ sumCells(columns, group, (c) => (c.id === "lost" ? lost : c.id === "calls" ? cal
 function rowOf(columns, row) {
 const open = table.open.has(row);
 return [el("tr", { class: `row${open ? " open" : ""}${row === state.row ? " sel" : ""}`,
-tabindex: 0, "data-row": row, "aria-expanded": String(open) }, cellsOf(columns, row)),
+tabindex: 0, "data-row": row }, cellsOf(columns, row)),
 open ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detailOf(row)))
 : null];
 }
@@ -1138,6 +1158,7 @@ return el("tfoot", null, foot);
 function showTable(group) {
 const focused = document.activeElement?.closest?.("#ops tr[data-row]")?.dataset.row;
 const columns = shownColumns();
+table.wide_px = byId("operators_b").clientWidth;
 prepare(columns);
 const sections = groupedRows(), body = el("tbody");
 const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&
@@ -1182,6 +1203,11 @@ R"page(function fact(label, value) {
 return value === null || value === undefined || value === "" ? []
 : [el("dt", null, label), el("dd", null, value)];
 }
+function lead(row, section, css) {
+select(row, true);
+goTo(section);
+byId(section).querySelector(css)?.focus({ preventScroll: true });
+}
 function timesOf(row) {
 const calls = rows.calls[row];
 if (!calls) return null;
@@ -1202,9 +1228,10 @@ metricOf(row, "first") === null ? null
 function callsOverTime(row) {
 const calls = rows.over_time[row], chart = overTime(row, 300, 64);
 if (!chart) return [];
-return [el("h3", null, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
+return [el("h3", { style: "margin-top:14px" }, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
 el("div", { style: "margin:8px 0 2px" }, chart),
-el("div", { class: "note", style: "display:flex;justify-content:space-between;width:300px" },
+el("div", { class: "note", style: "display:flex;justify-content:space-between;" +
+`width:${300 - OVER_TIME_AXIS}px` },
 el("span", null, time(calls[0])), el("span", null, time(calls[calls.length - 2])))];
 }
 function detailOf(row) {
@@ -1228,11 +1255,11 @@ fact("if it reached 80 %", at80 === null ? null : `saves ${time(at80)}`),
 fact("no roof", roof === null ? rows.why[row] : null)),
 el("div", { class: "go" },
 roofOfRow(row) ? el("button", { class: "link", type: "button",
-onclick: () => { select(row, true); goTo("roofline"); } }, "in the roofline") : null,
+onclick: () => lead(row, "roofline", ".item[aria-pressed=true]") }, "in the roofline") : null,
 el("button", { class: "link", type: "button",
-onclick: () => { select(row, true); goTo("tree"); } }, "in the tree"),
+onclick: () => lead(row, "tree", ".box.sel") }, "in the tree"),
 data.timeline ? el("button", { class: "link", type: "button",
-onclick: () => { select(row, true); showSlowest(row); goTo("timeline"); } },
+onclick: () => { showSlowest(row); lead(row, "timeline", "canvas[tabindex]"); } },
 "slowest call") : null)),
 el("div", null, el("h3", null, "Where it comes from"), el("dl", null,
 fact("called at", rows.call_site[row] ? el("code", null, rows.call_site[row]) : null),
@@ -1278,7 +1305,11 @@ let waiting = 0;
 byId("operators_t").replaceChildren(
 el("input", { id: "filter", class: "search", type: "search", autocomplete: "off",
 spellcheck: "false", placeholder: "Filter: regular expression  /",
-"aria-label": "Filter by a regular expression", oninput: () => {
+"aria-label": "Filter by a regular expression", onkeydown: (event) => {
+if (event.key !== "ArrowDown") return;
+event.preventDefault();
+focusRow(1);
+}, oninput: () => {
 clearTimeout(waiting);
 waiting = setTimeout(applyFilter, rows.count > 2000 ? 120 : 0);
 } }),
@@ -1340,20 +1371,35 @@ chart.x = chart.row.map((row) => metricOf(row, "intensity"));
 chart.y = chart.row.map((row) => metricOf(row, "gflops") * 1e9);
 const pointOfRow = new Map(chart.row.map((row, i) => [row, i]));
 const roofOfRow = (row) => pointOfRow.has(row);
-const roofView = { type: "", levelled: isNarrow() };
+const roofView = { type: "", levelled: isNarrow(), device: 0 };
+chart.devices = chart.devices.map(decoded);
+const roofDevice = () => chart.devices[roofView.device] || chart;
+const timeAt = (i) => (roofDevice().ns ? roofDevice().ns[i] : rows.time[chart.row[i]]);
 const typesOfPoints = [...new Set(chart.row.map((row) => rows.dtype[row]).filter(Boolean))];
 const MOST_POINTS = 1000, MOST_LABELS = 60;
 const decade = (x) => (x >= 1000 ? count(x) : String(+x.toPrecision(1)));
-const roofsShown = () => (chart.roofs.filter((r) => !roofView.type ||
+const roofsShown = () => (roofDevice().roofs.filter((r) => !roofView.type ||
 r.name === roofView.type || r.name.startsWith(roofView.type + ",") ||
 r.name.startsWith(roofView.type + " ")));
 function frame(points) {
 const xs = points.map((i) => chart.x[i]), ys = points.map((i) => chart.y[i]);
-const ridge = chart.roofs.map((r) => r.flops / r.bytes);
-const low = (values) => 10 ** Math.floor(Math.log10(Math.min(...values)) - 0.05);
-const high = (values) => 10 ** Math.ceil(Math.log10(Math.max(...values)) + 0.05);
-return { x0: low(xs), x1: high([...xs, ...ridge]), y0: low(ys),
-y1: 10 ** (Math.log10(Math.max(...ys, ...chart.roofs.map((r) => r.flops))) + 0.2) };
+const ridge = roofDevice().roofs.map((r) => r.flops / r.bytes);
+const span = (values, least) => {
+const low = Math.log10(Math.min(...values)), high = Math.log10(Math.max(...values));
+const more = Math.max(0.3, 0.075 * (high - low), (least - (high - low)) / 2);
+return [10 ** (low - more), 10 ** (high + more)];
+};
+const [x0, x1] = span([...xs, ...ridge], 2);
+const [y0, y1] = span([...ys, ...roofDevice().roofs.map((r) => r.flops)], 2);
+return { x0, x1, y0, y1 };
+}
+function logTicks(low, high) {
+const out = [];
+const parts = Math.log10(high / low) < 3 ? [1, 2, 5] : [1];
+for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power++)
+for (const part of parts)
+if (part * 10 ** power >= low && part * 10 ** power <= high) out.push(part * 10 ** power);
+return out;
 }
 function labeller(left, right, bottom) {
 const taken = [];
@@ -1362,6 +1408,7 @@ taken.every((t) => box.x > t.x + t.w || t.x > box.x + box.w || box.y > t.y + t.h
 t.y > box.y + box.h);
 return {
 block(x, y, w, h) { taken.push({ x, y, w, h }); },
+free,
 place(text, x, y, r) {
 const w = text.length * 6 + 4;
 for (const [px, py] of [[x + r + 4, y - 7], [x - r - 4 - w, y - 7], [x - w / 2, y - r - 17],
@@ -1393,7 +1440,7 @@ for (const part of [0.5, 0.1])
 line(main.flops * part, main.bytes * part, { stroke: "var(--line2)",
 "stroke-dasharray": "1 4" });
 }
-for (const s of chart.slopes)
+for (const s of roofDevice().slopes)
 if (main && s.bytes > 0) line(main.flops, s.bytes, { stroke: "var(--ink)",
 "stroke-opacity": 0.35, "stroke-dasharray": s.table ? "5 4" : null });
 for (const r of shown) {
@@ -1409,32 +1456,41 @@ labels.append(svg("text", { x: right + 6, y: at, class: isMain ? "ink" : "" }, t
 }
 return { out, labels, main };
 }
-function slopeLabels(f, px, py, main) {
+function slopeLabels(f, px, py, main, labels) {
 const out = svg("g");
-const list = chart.slopes.map((s) => [s.name, s.bytes]);
-if (main) list.push([device ? "memory" : "DRAM", main.bytes]);
-const angle = -Math.atan2(py(f.y0) - py(f.y0 * 10), px(10 * f.x0) - px(f.x0)) * 180 / Math.PI;
-list.sort((a, b) => b[1] - a[1]).forEach(([name, bytes], i) => {
-const text = `${name} ${si(bytes, "B/s")}`, decade = px(10 * f.x0) - px(f.x0);
-const long = (6 * text.length + 12) * Math.cos(angle * Math.PI / 180) / decade;
-if (!main) return;
-const last = main.flops / bytes / 10 ** long;  // where it still ends below the flat part
-const x = Math.min(last, f.x0 * 10 ** (0.12 + 1.1 * long * i)), y = x * bytes;
-if (x < f.x0 || y < f.y0 * 1.5) return;
-out.append(svg("text", { class: "halo",
-transform: `translate(${px(x)} ${py(y) - 5}) rotate(${angle})` }, text));
-});
+if (!main) return out;
+const list = [...roofDevice().slopes.map((s) => [s.name, s.bytes]),
+[device ? "memory" : "DRAM", main.bytes]];
+const wide = px(10) - px(1), turn = Math.atan2(py(1) - py(10), wide);
+for (const [name, bytes] of list.sort((a, b) => b[1] - a[1])) {
+const text = `${name} ${si(bytes, "B/s")}`, long = 6 * text.length + 8;
+const last = main.flops / bytes / 10 ** (long * Math.cos(turn) / wide);
+const first = Math.max(f.x0, f.y0 / bytes) * 10 ** 0.1;
+for (let x = first; x <= last; x *= 10 ** (10 / wide)) {
+const boxes = [];
+for (let at = 0; at <= long; at += 10)
+boxes.push({ x: px(x) + at * Math.cos(turn) - 5, w: 10, h: 15,
+y: py(x * bytes) - at * Math.sin(turn) - 17 });
+if (!boxes.every(labels.free)) continue;
+boxes.forEach((box) => labels.block(box.x, box.y, box.w, box.h));
+out.append(svg("text", { class: "halo", transform:
+`translate(${px(x)} ${py(x * bytes) - 5}) rotate(${-turn * 180 / Math.PI})` }, text));
+break;
+}
+}
 return out;
+}
+function blockBubbles(points, px, yOf, radius, labels) {
+for (const i of points) {
+const r = 0.75 * radius(i);
+labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
+}
 }
 function bubbles(points, px, yOf, radius, labels, selectedLine) {
 const out = svg("g"), names = svg("g"), seen = new Set();
 const isChosen = (i) => chart.row[i] === state.row;
 const order = [...points].sort((a, b) => isChosen(a) - isChosen(b) ||
-rows.time[chart.row[b]] - rows.time[chart.row[a]]);
-for (const i of order) {
-const r = 0.75 * radius(i);
-labels.block(px(chart.x[i]) - r, yOf(i) - r, 2 * r, 2 * r);
-}
+timeAt(b) - timeAt(a));
 for (const i of order) {
 const row = chart.row[i], x = px(chart.x[i]), y = yOf(i), r = radius(i);
 const wrong = rows.bound[row] === "impossible", chosenNow = row === state.row;
@@ -1452,8 +1508,8 @@ const chosenFirst = urgent.sort((a, b) =>
 for (const i of chosenFirst.slice(0, MOST_LABELS)) {
 const row = chart.row[i], key = rows.name[row] + rows.pass[row];
 if (isOff(row) || (seen.has(key) && row !== state.row)) continue;
-const text = (rows.bound[row] === "impossible" ? "▲ " : "") +
-[rows.name[row], rows.pass[row]].filter(Boolean).join(" ").slice(0, 28);
+const name = [rows.name[row], rows.pass[row]].filter(Boolean).join(" ");
+const text = (rows.bound[row] === "impossible" ? "▲ " : "") + middleCut(name, 28);
 const box = labels.place(text, px(chart.x[i]), yOf(i), radius(i));
 if (!box) continue;
 seen.add(key);
@@ -1464,7 +1520,7 @@ return [out, names];
 }
 function axes(f, px, bottom, left, right, yTicks, top) {
 const out = svg("g");
-for (let x = f.x0; x <= f.x1 * 1.01; x *= 10)
+for (const x of logTicks(f.x0, f.x1))
 out.append(svg("line", { x1: px(x), x2: px(x), y1: top, y2: bottom, class: "grid" }),
 svg("text", { x: px(x), y: bottom + 16, "text-anchor": "middle" }, decade(x)));
 for (const [y, text] of yTicks)
@@ -1474,20 +1530,22 @@ out.append(svg("text", { x: right, y: bottom + 31, "text-anchor": "end" }, "FLOP
 return out;
 }
 function showRoofline() {
-const ofType = chart.row.map((_, i) => i).filter((i) => !roofView.type ||
-rows.dtype[chart.row[i]] === roofView.type).sort((a, b) => byTime(chart.row[a], chart.row[b]));
+const ofType = chart.row.map((_, i) => i).filter((i) => timeAt(i) > 0 && (!roofView.type ||
+rows.dtype[chart.row[i]] === roofView.type)).sort((a, b) => timeAt(b) - timeAt(a));
 const points = ofType.filter((i, at) => at < MOST_POINTS || chart.row[i] === state.row);
 const undrawn = ofType.length - points.length;
 byId("roofline").hidden = chart.row.length === 0;
 if (chart.row.length === 0) return;
 const box = byId("roofline_b"), width = Math.max(280, box.clientWidth);
-const narrow = width < 560, left = 50, high = narrow ? 340 : 470, top = 24, bottom = high - 40;
-const levelled = roofView.levelled, right = width - (levelled || narrow ? 10 : 140);
+const levelled = roofView.levelled, roofs = roofDevice().roofs.length > 0;
+const narrow = width < 560, high = narrow ? 340 : levelled || roofs ? 470 : 300;
+const left = 50, top = 24, bottom = high - 40;
+const right = width - (levelled || narrow || !roofs ? 10 : 140);
 const f = frame(points.length ? points : chart.row.map((_, i) => i));
 const px = (x) => left + (right - left) * Math.log10(x / f.x0) / Math.log10(f.x1 / f.x0);
-const most = Math.max(...points.map((i) => rows.time[chart.row[i]]), 1);
+const most = Math.max(...points.map(timeAt), 1);
 const largest = narrow ? 18 : 27;
-const radius = (i) => Math.max(2.5, largest * Math.sqrt(rows.time[chart.row[i]] / most));
+const radius = (i) => Math.max(2.5, largest * Math.sqrt(timeAt(i) / most));
 const picture = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
 role: "img", "aria-label": roofFinding(points) },
 svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top - 8, width: right - left,
@@ -1497,7 +1555,8 @@ const yText = levelled ? "of the roof" : "FLOP/s";
 picture.append(svg("text", { x: 0, y: 11 }, yText));
 if (levelled) {
 const above = points.some((i) => (metricOf(chart.row[i], "roof") || 0) > 1) ? 1.3 : 1.04;
-const py = (share) => bottom - (bottom - top) * Math.min(share, above) / above;
+const zero = bottom - 14;  // bubbles there do not lie on the axis
+const py = (share) => zero - (zero - top) * Math.min(share, above) / above;
 const ticks = [0, 0.25, 0.5, 0.75, 1].map((s) => [py(s), 100 * s + THIN + "%"]);
 picture.append(axes(f, px, bottom, left, right, ticks, top));
 if (above > 1.1)
@@ -1508,27 +1567,36 @@ picture.append(svg("line", { x1: left, x2: right, y1: py(1), y2: py(1), stroke: 
 "stroke-width": 2 }));
 const inside = points.filter((i) => metricOf(chart.row[i], "roof") !== null);
 const yOf = (i) => py(metricOf(chart.row[i], "roof"));
+blockBubbles(inside, px, yOf, radius, labels);
 picture.append(...bubbles(inside, px, yOf, radius, labels, (i, x, y) =>
 svg("line", { x1: x, x2: x, y1: y, y2: py(1), stroke: "var(--ink)", "stroke-width": 1.5 })));
 } else {
 const py = (y) => bottom - (bottom - top) * Math.log10(y / f.y0) / Math.log10(f.y1 / f.y0);
 const ticks = [];
-for (let y = f.y0; y <= f.y1; y *= 10) ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
+for (const y of logTicks(f.y0, f.y1))
+ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
 const { out, labels: ends, main } = roofLines(f, px, py, right);
-picture.append(out, axes(f, px, bottom, left, right, ticks, top), slopeLabels(f, px, py, main));
+const yOf = (i) => py(chart.y[i]);
+blockBubbles(points, px, yOf, radius, labels);
+picture.append(out, axes(f, px, bottom, left, right, ticks, top),
+slopeLabels(f, px, py, main, labels));
 if (!narrow) picture.append(ends);
-picture.append(...bubbles(points, px, (i) => py(chart.y[i]), radius, labels, (i, x, y) => {
+picture.append(...bubbles(points, px, yOf, radius, labels, (i, x, y) => {
 const roof = metricOf(chart.row[i], "roof");
 const to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
+const turned = x > right - 130;
+labels.block(turned ? x - 136 : x, (y + to) / 2 - 12, 136, 16);
 return svg("g", { "pointer-events": "none" },
 svg("line", { x1: x, x2: x, y1: y, y2: to, stroke: "var(--ink)", "stroke-width": 1.5 }),
 svg("circle", { cx: x, cy: to, r: 3, fill: "var(--ink)" }),
-roof > 0 && roof < 1 ? svg("text", { x: x + 6, y: (y + to) / 2, class: "halo ink" },
+roof > 0 && roof < 1 ? svg("text", { x: turned ? x - 6 : x + 6, y: (y + to) / 2,
+"text-anchor": turned ? "end" : "start", class: "halo ink" },
 `${three(1 / roof)} × to the roof`) : null);
 }));
 }
 box.replaceChildren(picture, el("div", { class: "legend", style: `padding-left:${left}px` },
-legend(), el("span", null, "area: time"),
+legend(), el("span", null, chart.devices.length ? `area: time on GPU ${roofDevice().id}`
+: "area: time"),
 undrawn ? el("span", null, `${count(undrawn)} smaller rows are not drawn`) : null));
 showFurthest();
 }
@@ -1541,12 +1609,13 @@ return `Roofline of ${points.length} rows` + (worst === undefined ? "" :
 function showFurthest() {
 const worst = allRows.filter((row) => lostOf(row) > 0 && !isOff(row))
 .sort((a, b) => lostOf(b) - lostOf(a)).slice(0, 7);
-byId("roofline_s").replaceChildren(el("h3", null, "Furthest from the roof: lost in the run"),
+byId("roofline_s").replaceChildren(
+worst.length ? el("h3", null, "Furthest from the roof: lost in the run") : "",
 ...worst.map((row) => el("button", { class: "item", type: "button", title: titleOf(row),
 "aria-pressed": String(row === state.row), onclick: () => select(row) },
 el("span", { class: "r" }, time(lostOf(row))),
 el("span", { style: row === state.row ? "text-decoration:underline;font-weight:600" : "" },
-`${rows.name[row]} ${paramsOf(row)}`.slice(0, 60)),
+middleCut(`${rows.name[row]} ${paramsOf(row)}`, 60)),
 el("span", { class: "note" }, swatch(rows.bound[row]), [rows.pass[row],
 `${percent(metricOf(row, "roof"))} of the roof`,
 rows.bound[row]].filter(Boolean).join(", ")))),
@@ -1557,6 +1626,9 @@ chart.left_out ? el("p", { class: "note", style: "margin-top:12px" },
 }
 {
 const tools = byId("roofline_t");
+if (chart.devices.length > 1)
+tools.append(segmented("Device", chart.devices.map((d, i) => [String(i), `GPU ${d.id}`]), "0",
+(value) => { roofView.device = +value; showRoofline(); }));
 if (typesOfPoints.length > 1)
 tools.append(segmented("Type", [["", "all types"], ...typesOfPoints.map((t) => [t, t])], "",
 (value) => { roofView.type = value; showRoofline(); }));
@@ -1564,7 +1636,8 @@ tools.append(segmented("Scale", [["classic", "classic"], ["levelled", "levelled"
 roofView.levelled ? "levelled" : "classic",
 (value) => { roofView.levelled = value === "levelled"; showRoofline(); }));
 byId("roofline_n").textContent = chart.roofs.length
-? (device ? "roofs of the GPU" : "roofs of this CPU")
+? chart.devices.length ? "roofs of one GPU at a time; rates of a row are of all its GPUs"
+: device ? "roofs of the GPU" : "roofs of this CPU"
 : "the machine's ceilings are not known, so there is no roof";
 for (const event of ["select", "filter", "resize"]) on(event, showRoofline);
 }
@@ -1577,7 +1650,7 @@ for (const n of nodes) {
 (n.parent < 0 ? topNodes : nodes[n.parent].children).push(n);
 n.depth = n.parent < 0 ? 0 : nodes[n.parent].depth + 1;
 }
-const treeView = { by: device ? "device" : "host", at: null, boxes: [] };
+const treeView = { by: device ? "device" : "host", at: null, boxes: [], order: "time" };
 function widthsBy(times) {
 const out = times.slice();
 for (let i = out.length - 1; i >= 0; i--)
@@ -1592,7 +1665,8 @@ const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` :
 function layout(at) {
 const out = [];
 const inOrder = (list) => list.filter((n) => widthOf(n) > 0)
-.sort((a, b) => widthOf(b) - widthOf(a));
+.sort((a, b) => (treeView.order === "time" ? widthOf(b) - widthOf(a)
+: tree.first[a.i] - tree.first[b.i]));
 const put = (n, x, y, part) => {
 out.push({ n, x, y, w: widthOf(n) * part });
 let from = x;
@@ -1629,11 +1703,13 @@ const high = highOf(n);
 const label = wide > 34;
 const box = el("button", { type: "button", tabindex: wide > 34 ? 0 : -1, "data-row": row,
 class: `box ${isOp ? "op" : "region"}${row >= 0 && row === state.row ? " sel" : ""}` +
+(wide < 8 ? " thin" : "") +
 (matches(n) ? "" : " off"),
 "aria-label": `${tree.name[n.i]} ${time(w)}`,
 style: `left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
 (isOp ? `background:${pale(bound)};` : "") + (label ? "" : "padding:0") },
-label ? [el("b", null, tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
+label ? [el("b", null, wide > 70 ? middleCut(tree.name[n.i] + countOf(n), (wide - 8) / 6.6)
+: tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
 el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
 ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
 (wide > 150 && !isOp ? " " + time(w) : ""))] : null,
@@ -1685,6 +1761,8 @@ const tools = byId("tree_t");
 if (device)
 tools.append(segmented("Time", [["device", "device"], ["host", "host"]], treeView.by,
 (value) => { treeView.by = value; treeView.at = null; showTree(); }));
+tools.append(segmented("Order", [["time", "by time"], ["execution", "as it ran"]], "time",
+(value) => { treeView.order = value; showTree(); }));
 tools.append(el("button", { type: "button", onclick: () => { treeView.at = null; showTree(); } },
 "Reset"));
 on("resize", showTree);
@@ -1730,6 +1808,13 @@ else low = middle + 1;
 return low;
 }
 const nodeAt = new Map();
+function rateLane(id, sources) {
+const known = sources.some((lane) => lane.node.some((node) => {
+const of = nodeAt.get(node);
+return of && of.row >= 0 && metricOf(of.row, "gflops") > 0;
+}));
+return known ? [{ name: "rate", kind: "rate", device: id, sources, rows: [], begin: [] }] : [];
+}
 if (timeline) {
 timeline.node.forEach((node, i) => nodeAt.set(node,
 { name: timeline.node_name[i], row: timeline.node_row[i], op: timeline.node_op[i] === 1 }));
@@ -1739,7 +1824,13 @@ const made = timeline.lanes.map(decoded).map((lane, i) =>
 const ofKind = (kind) => made.filter((l) => l.kind === kind).sort((a, b) => b.busy - a.busy);
 for (const thread of ofKind("thread"))
 lanes.push(thread, ...ofKind("calls").filter((c) => c.thread === thread.at));
-lanes.push(...ofKind("calls").filter((c) => !lanes.includes(c)), ...ofKind("stream"));
+lanes.push(...ofKind("calls").filter((c) => !lanes.includes(c)));
+const streams = ofKind("stream"), devices = [...new Set(streams.map((s) => s.device))].sort();
+if (devices.length === 0) lanes.push(...rateLane(-1, lanes.filter((l) => l.kind === "thread")));
+for (const id of devices) {
+const own = streams.filter((s) => s.device === id);
+lanes.push(...own, ...rateLane(id, own));
+}
 if (data.steps && data.steps.of.length)
 lanes.unshift({ name: "steps", kind: "steps", rows: [{
 begin: data.steps.of.map((s) => s[1]), end: data.steps.of.map((s) => s[1] + s[2]),
@@ -1749,7 +1840,7 @@ function foldLanes(fold) {
 const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
 let threads = 0, streams = 0;
 const keeps = (lane) => {
-if (lane.kind === "steps") return true;
+if (lane.kind === "steps" || lane.kind === "rate") return true;
 return lane.kind === "stream" ? ++streams <= MOST_LANES : ++threads <= MOST_LANES;
 };
 lanes = fold ? all.filter(keeps) : all;
@@ -1783,9 +1874,11 @@ found = { begin: line.begin[k], ns, kind: lane.kind };
 return found;
 }
 )page",
-R"page(const view = { from: 0, to: 1, colours: null, top: [], frame: 0 };
+R"page(const view = { from: 0, to: 1, colours: null, top: [], frame: 0, pointer: null };
 const LABEL = () => (isNarrow() ? 0 : 150);
-const ROW = { steps: 18, thread: 17, calls: 12, stream: 36 };
+const RATE = 44;
+const ROW = { steps: 18, thread: 17, calls: 12, stream: 36, rate: RATE };
+const highOfLane = (lane) => (lane.kind === "rate" ? RATE : lane.rows.length * ROW[lane.kind]);
 const canvas = el("canvas", { tabindex: 0, role: "img",
 "aria-label": "Timeline of threads and streams; keys w a s d zoom and move, 0 shows all" });
 const strip = el("canvas", { class: "strip", "aria-hidden": "true" });
@@ -1805,7 +1898,7 @@ function lanePlaces() {
 let y = 8;
 view.top = lanes.map((lane) => {
 const top = y + titleHigh();
-y = top + lane.rows.length * ROW[lane.kind] + (lane.kind === "thread" ? 10 : 8);
+y = top + highOfLane(lane) + (lane.kind === "thread" ? 10 : 8);
 return top;
 });
 return y + 18;
@@ -1854,7 +1947,6 @@ const left = Math.max(x0, LABEL()) + 4, room = x0 + w - left - 4;
 const name = slice.row >= 0 && lane.kind === "stream" ? rows.name[slice.row] : slice.name;
 if (room > 14) pen.fillText(cutText(pen, name, room), left, y + (high > 30 ? 13 : 12));
 if (high > 30 && room > 34) {
-pen.fillStyle = c.ink2;
 pen.fillText(cutText(pen, time(ns) + (roof === null ? "" : `  ${percent(roof)}`), room),
 left, y + 26);
 } else if (high <= 30 && lane.kind === "steps" && room > 110) {
@@ -1862,14 +1954,17 @@ pen.fillStyle = c.ink3;
 pen.fillText(time(ns), left + 60, y + 12);
 }
 }
-if (slice.row >= 0 && slice.row === state.row && slice.op) {
+if (slice.row >= 0 && slice.row === state.row && slice.op && w < 6) {
+pen.fillStyle = c.ink;
+pen.fillRect(x0, y, w, 3);
+} else if (slice.row >= 0 && slice.row === state.row && slice.op) {
 pen.strokeStyle = c.ink;
 pen.lineWidth = 2;
 pen.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), high - 3);
 }
 pen.globalAlpha = 1;
 }
-function eachVisible(line, visit) {
+function eachVisible(line, visit, visitColumn) {
 const least = 2 * (view.to - view.from) / Math.max(1, canvas.clientWidth - LABEL());
 let visited = 0;
 for (let k = firstAfter(line.end, view.from); k < line.begin.length; k++) {
@@ -1878,21 +1973,40 @@ visited++;
 if (line.end[k] - line.begin[k] >= least) { visit(k, line.begin[k], line.end[k]); continue; }
 const until = line.begin[k] + least;
 const next = Math.max(k + 1, firstAfter(line.end, until));
-visit(k, line.begin[k], Math.max(line.end[k], Math.min(until, line.end[next - 1])));
+visitColumn(k, next, line.begin[k], Math.max(line.end[k], Math.min(until, line.end[next - 1])));
 k = next - 1;
 }
 return visited;
 }
 function drawLane(pen, lane, top) {
 const high = ROW[lane.kind];
+if (lane.kind === "rate") { drawRate(pen, lane, top); return; }
+const inSight = (begin, end) => [Math.max(LABEL() - 2, xOf(begin)),
+Math.min(canvas.clientWidth + 2, xOf(end))];
 lane.rows.forEach((line, depth) => {
 const y = top + depth * high;
 eachVisible(line, (k, begin, end) => {
-const x0 = Math.max(LABEL() - 2, xOf(begin)), x1 = Math.min(canvas.clientWidth + 2, xOf(end));
+const [x0, x1] = inSight(begin, end);
 if (x1 > x0) drawSlice(pen, lane, sliceOf(lane, line.which[k]), x0, x1, y, high,
 line.end[k] - line.begin[k]);
+}, (first, next, begin, end) => {
+const [x0, x1] = inSight(begin, end);
+if (x1 > x0) drawColumn(pen, lane, line, first, next, x0, x1, y, high);
 });
 });
+}
+function laneName(pen, lane, i) {
+const room = (LABEL() || canvas.clientWidth) - 12, above = lanes[i - 1];
+if (lane.kind === "rate") return `FLOP/s, most ${si(lane.most, "")}, roof ` +
+(roofOfLane(lane) > 0 ? si(roofOfLane(lane), "") : "n/a");
+if (lane.kind === "calls" && above && above.at === lane.thread) return "CUDA calls";
+if (lane.room !== room) {
+let most = Math.min(200, lane.name.length);
+while (most > 4 && pen.measureText(middleCut(lane.name, most)).width > room) most--;
+lane.room = room;
+lane.cut = middleCut(lane.name, most);
+}
+return lane.cut;
 }
 function drawNames(pen, high) {
 const c = view.colours;
@@ -1900,11 +2014,11 @@ lanes.forEach((lane, i) => {
 pen.font = `12px ${c.font}`;
 if (LABEL()) {
 pen.fillStyle = c.bg;
-pen.fillRect(0, view.top[i], LABEL(), lane.rows.length * ROW[lane.kind]);
+pen.fillRect(0, view.top[i], LABEL(), highOfLane(lane));
 }
 pen.fillStyle = c.ink2;
-pen.fillText(cutText(pen, lane.name, (LABEL() || canvas.clientWidth) - 12), 0,
-view.top[i] + (LABEL() ? 12 : -4));
+if (lane.kind === "rate" && LABEL()) nameRate(pen, lane, view.top[i]);
+else pen.fillText(laneName(pen, lane, i), 0, view.top[i] + (LABEL() ? 12 : -4));
 });
 pen.fillStyle = c.line2;
 pen.fillRect(0, 0, canvas.clientWidth, 1);
@@ -1979,6 +2093,19 @@ pen.fillStyle = c.ink;
 pen.fillText(text, x, (y0 + y1) / 2 + 1);
 pen.restore();
 }
+function drawPointer(pen, high) {
+const c = view.colours, x = view.pointer === null ? -1 : xOf(view.pointer);
+if (x < LABEL() || x > canvas.clientWidth) return;
+pen.fillStyle = c.ink3;
+pen.fillRect(x, 1, 1, high - 20);
+pen.font = `11px ${c.font}`;
+const text = time(Math.max(0, view.pointer - timeline.begin)), w = pen.measureText(text).width;
+const left = Math.max(LABEL(), Math.min(canvas.clientWidth - w - 8, x - w / 2 - 4));
+pen.fillStyle = c.ink;
+pen.fillRect(left, high - 18, w + 8, 16);
+pen.fillStyle = c.bg;
+pen.fillText(text, left + 4, high - 6);
+}
 function drawStrip() {
 const pen = sized(strip, 34), c = view.colours, wide = strip.clientWidth - LABEL();
 const span = timeline.end - timeline.begin || 1, step = wide / timeline.busy.length;
@@ -2006,6 +2133,7 @@ drawAxis(pen, high);
 lanes.forEach((lane, i) => drawLane(pen, lane, view.top[i]));
 drawArrow(pen);
 drawNames(pen, high);
+drawPointer(pen, high);
 drawStrip();
 const from = view.from - timeline.begin, to = view.to - timeline.begin;
 range.firstChild.textContent = `${time(Math.max(0, from))} … ${time(to)} of ` +
@@ -2013,6 +2141,136 @@ time(timeline.end - timeline.begin);
 }
 function redraw() {
 if (timeline && !view.frame) view.frame = requestAnimationFrame(drawTimeline);
+}
+)page",
+R"page(const DENSE = ["compute", "memory", "latency", "unknown", "red", "off", "plain"];
+const PLAIN = DENSE.indexOf("plain"), OFF = DENSE.indexOf("off");
+const isHued = (lane, node) => Boolean(node) && node.row >= 0 &&
+(lane.kind === "stream" || (lane.kind === "thread" && node.op && !device));
+function sumsOf(lane, line) {
+const key = `${state.row} ${state.filter}`;
+if (line.sums && line.sums.key === key) return line.sums;
+const n = line.begin.length, sums = { key, time: [], needed: [], chosen: new Uint32Array(n + 1) };
+for (let k = 0; k < n; k++) {
+const node = lane.node ? nodeAt.get(lane.node[line.which[k]]) : undefined;
+const hued = isHued(lane, node), ns = line.end[k] - line.begin[k];
+const hue = hued ? isOff(node.row) ? OFF : DENSE.indexOf(hueName(rows.bound[node.row])) : PLAIN;
+if (!sums.time[hue]) {
+sums.time[hue] = new Float64Array(n + 1);
+sums.needed[hue] = new Float64Array(n + 1);
+}
+sums.time[hue][k + 1] = ns;
+if (hued) sums.needed[hue][k + 1] = ns * Math.min(1, metricOf(node.row, "roof") || 0);
+if (node && node.op && node.row >= 0 && node.row === state.row) sums.chosen[k + 1] = 1;
+}
+for (const column of [sums.chosen, ...sums.time, ...sums.needed])
+if (column) for (let k = 0; k < n; k++) column[k + 1] += column[k];
+line.sums = sums;
+return sums;
+}
+function drawColumn(pen, lane, line, first, next, x0, x1, y, high) {
+const c = view.colours, sums = sumsOf(lane, line), w = Math.max(1, x1 - x0);
+const parts = sums.time.map((column) => (column ? column[next] - column[first] : 0));
+const all = parts.reduce((sum, ns) => sum + (ns || 0), 0) || 1;
+let bottom = y + high - 1;
+parts.forEach((ns, hue) => {
+if (!(ns > 0)) return;
+const tall = (high - 1) * ns / all, name = DENSE[hue];
+pen.fillStyle = hue === OFF ? c.line : hue === PLAIN ? plainColour(lane, line.which[first])
+: c[name + "_pale"];
+pen.fillRect(x0, bottom - tall, w, tall);
+const needed = sums.needed[hue][next] - sums.needed[hue][first];
+if (needed > 0 && hue !== OFF) {
+pen.fillStyle = c[name];
+pen.fillRect(x0, bottom - tall * needed / ns, w, tall * needed / ns);
+}
+bottom -= tall;
+});
+if (sums.chosen[next] > sums.chosen[first]) {
+pen.fillStyle = c.ink;
+pen.fillRect(x0, y, w, 3);
+}
+}
+function plainColour(lane, i) {
+const c = view.colours;
+if (lane.kind === "calls") return c.line2;
+return lane.kind === "stream" ? c.unknown : sliceOf(lane, i).op ? c.unknown_pale : c.line;
+}
+function rateLines(lane) {
+if (lane.lines) return lane.lines;
+lane.lines = [];
+for (const source of lane.sources) {
+let above = [];
+for (const line of source.rows) {
+const used = { begin: [], end: [], rate: [], flops: [0] };
+let at = 0;
+for (let k = 0; k < line.begin.length; k++) {
+const node = nodeAt.get(source.node[line.which[k]]);
+const rate = node && node.row >= 0 && (node.op || source.kind === "stream")
+? metricOf(node.row, "gflops") || 0 : 0;
+while (at < above.length && above[at][1] <= line.begin[k]) at++;
+if (rate === 0 || (at < above.length && above[at][0] <= line.begin[k])) continue;
+used.begin.push(line.begin[k]);
+used.end.push(line.end[k]);
+used.rate.push(rate);
+used.flops.push(used.flops[used.flops.length - 1] + rate * (line.end[k] - line.begin[k]));
+}
+if (source.kind !== "stream")
+above = [...above, ...used.begin.map((b, k) => [b, used.end[k]])]
+.sort((a, b) => a[0] - b[0]);
+if (used.begin.length) lane.lines.push(used);
+}
+}
+return lane.lines;
+}
+function flopsUntil(line, t) {
+const k = firstAfter(line.end, t);
+const part = k < line.begin.length && t > line.begin[k] ? (t - line.begin[k]) * line.rate[k] : 0;
+return line.flops[k] + part;
+}
+function ratesInSight(lane, columns) {
+const lines = rateLines(lane), out = new Float64Array(columns);
+const each = (view.to - view.from) / columns;
+for (const line of lines) {
+let before = flopsUntil(line, view.from);
+for (let i = 0; i < columns; i++) {
+const until = flopsUntil(line, view.from + (i + 1) * each);
+out[i] += 1e9 * (until - before) / each;
+before = until;
+}
+}
+return out;
+}
+function roofOfLane(lane) {
+const of = chart.devices.find((d) => d.id === lane.device) || chart;
+return of.roofs.reduce((most, r) => Math.max(most, r.flops), 0);
+}
+function drawRate(pen, lane, top) {
+const c = view.colours, high = RATE, wide = canvas.clientWidth - LABEL(), step = 2;
+const rates = ratesInSight(lane, Math.max(1, Math.floor(wide / step)));
+const most = rates.reduce((a, b) => Math.max(a, b), 0), roof = roofOfLane(lane);
+const all = roof > 0 && most > roof / 20 ? Math.max(roof, most) : most;
+lane.most = most;
+pen.fillStyle = c.unknown;
+rates.forEach((rate, i) => {
+const tall = all > 0 ? (high - 4) * rate / all : 0;
+pen.fillRect(LABEL() + i * step, top + high - tall, step, tall);
+});
+pen.fillStyle = c.line2;
+pen.fillRect(LABEL(), top + high, wide, 1);
+if (all === roof && roof > 0)
+for (const part of [1, 0.5])
+for (let x = LABEL(); x < canvas.clientWidth; x += 5)
+pen.fillRect(x, top + high - (high - 4) * part, 2, 1);
+}
+function nameRate(pen, lane, top) {
+const c = view.colours, roof = roofOfLane(lane), most = lane.most;
+pen.fillText("FLOP/s", 0, top + 12);
+pen.font = `11px ${c.font}`;
+pen.fillStyle = c.ink3;
+pen.fillText(cutText(pen, `most ${si(most, "")}`, LABEL() - 8), 0, top + 26);
+if (roof > 0) pen.fillText(cutText(pen, `roof ${si(roof, "")}` +
+(most > roof / 20 ? "" : ", far above"), LABEL() - 8), 0, top + 40);
 }
 )page",
 R"page(function show(from, to) {
@@ -2061,6 +2319,8 @@ ns: line.end[k] - line.begin[k] };
 return null;
 }
 function hover(event) {
+view.pointer = tOf(event.clientX - canvas.getBoundingClientRect().left);
+redraw();
 const found = sliceUnder(event);
 canvas.style.cursor = found && found.row >= 0 ? "pointer" : "";
 if (!found) { hideTip(); return; }
@@ -2148,7 +2408,7 @@ zoom(Math.exp(event.deltaY / 300), tOf(x));
 canvas.addEventListener("pointerdown", pointerDown);
 canvas.addEventListener("pointermove", pointerMove);
 for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, pointerUp);
-canvas.addEventListener("pointerleave", hideTip);
+canvas.addEventListener("pointerleave", () => { hideTip(); view.pointer = null; redraw(); });
 canvas.addEventListener("keydown", (event) => {
 if (event.key === "ArrowLeft") move(-0.15);
 if (event.key === "ArrowRight") move(0.15);
@@ -2198,6 +2458,29 @@ goTo("timeline");
 }
 return out;
 }
+const STEP_COLUMN = 3;
+function stepColumns(steps, left, width, scale, bottom, top) {
+const columns = Math.floor((width - left) / STEP_COLUMN);
+return Array.from({ length: columns }, (_, c) => {
+const from = Math.floor(c * steps.length / columns);
+const to = Math.floor((c + 1) * steps.length / columns);
+const sorted = steps.slice(from, to).map((s) => s[2]).sort((a, b) => a - b);
+const least = sorted[0], most = sorted[sorted.length - 1];
+const median = sorted[(sorted.length - 1) >> 1];
+const x = left + c * STEP_COLUMN, yOf = (ns) => Math.max(top, bottom - ns * scale);
+const out = svg("g", { class: "column", "data-least": least, "data-median": median,
+"data-most": most },
+svg("rect", { x, y: yOf(most), width: STEP_COLUMN - 1, fill: "var(--line2)",
+height: Math.max(1, yOf(least) - yOf(most)) }),
+svg("rect", { x, y: yOf(median) - 1, width: STEP_COLUMN, height: 2, fill: "var(--ink)" }),
+svg("rect", { x, y: top, width: STEP_COLUMN, height: bottom - top, fill: "transparent" }));
+out.addEventListener("pointermove", (event) => showTip(event,
+`steps ${steps[from][0]} to ${steps[to - 1][0]}`,
+[`median ${time(median)}`, `least ${time(least)}, most ${time(most)}`]));
+out.addEventListener("pointerleave", hideTip);
+return out;
+});
+}
 function showSteps() {
 byId("steps").hidden = !data.steps || data.steps.of.length === 0;
 if (byId("steps").hidden) return;
@@ -2221,14 +2504,22 @@ chart.append(svg("line", { x1: left, x2: width, class: "grid", y1: bottom - y * 
 y2: bottom - y * per * scale }), svg("text", { x: left - 7, "text-anchor": "end",
 y: bottom - y * per * scale + 4 }, grouped(String(+y.toPrecision(6)))));
 chart.append(svg("text", { x: left - 7, y: bottom + 18, "text-anchor": "end" }, unit));
-steps.forEach((step, i) => {
+let labelled = -Infinity;
+const labelOver = (x, most, text) => {
+const at = Math.min(x, most - 60);
+if (at < labelled) return "";
+labelled = at + 7 * text.length + 6;
+return svg("text", { x: at, y: 10 }, text);
+};
+if (each < 1) chart.append(...stepColumns(steps, left, width, scale, bottom, top));
+else steps.forEach((step, i) => {
 const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
 chart.append(stepStack(step, x, w, scale, bottom, top));
 if (step[2] > cut)
 chart.append(svg("path",
 { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
 stroke: "var(--bg)", "stroke-width": 3, fill: "none" }),
-each > 3 || i === 0 ? svg("text", { x: Math.min(x, width - 60), y: 10 }, time(step[2])) : "");
+labelOver(x, width, time(step[2])));
 const every = Math.ceil(34 / each);
 if (i % every === 0)
 chart.append(svg("text", { x: x + w / 2, y: bottom + 18, "text-anchor": "middle" },
@@ -2239,9 +2530,22 @@ chart.append(svg("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--ink
 "stroke-dasharray": "4 3" }), svg("text", { x: width, y: y - 5, "text-anchor": "end",
 class: "ink halo" }, `median ${time(median)}`));
 box.replaceChildren(chart, el("div", { class: "legend", style: `padding-left:${left}px` },
-legend("unknown"),
-solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
-device ? "GPU idle" : "outside operators")));
+each < 1 ? [["var(--line2)", "least to most of the steps of a column"],
+["var(--ink)", "their median"]].map(([colour, text]) =>
+el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text))
+: [legend("unknown"), solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
+device ? "GPU idle" : "outside operators")]));
+}
+function idleOf(idle) {
+const line = (label, value) => el("div", { class: "row" }, el("span", null, label),
+el("span", null, nice(value)));
+const name = data.steps.idle.length > 1 ? `GPU ${idle.device} was` : "the GPU was";
+return el("div", { class: "facts", style: "margin-top:18px" },
+el("h3", null, `Why ${name} idle: ${nice(idle.idle)} of ${nice(idle.wall)}`),
+idle.causes.map(([label, text]) => line(label, text)),
+idle.host_by.length ? el("p", { class: "note", style: "margin-top:8px" },
+"Launched late while the host was in " + idle.host_by.slice(0, 3).map(([name_, text]) =>
+`${name_ || "no known scope"} (${nice(text)})`).join(", ") + ".") : "");
 }
 function showStepFacts() {
 if (!data.steps) return;
@@ -2254,7 +2558,7 @@ byId("steps_n").textContent = data.steps.all > data.steps.of.length
 byId("steps_s").replaceChildren(el("div", { class: "facts" },
 data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
 el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess))
-: "");
+: "", ...data.steps.idle.map(idleOf));
 }
 on("resize", showSteps);
 )page",

@@ -10,6 +10,7 @@
 #include <kprof/model/steps.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
+#include <kprof/report/text/device_time.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -136,6 +137,42 @@ class page_steps {
       }
     }
     out.member("excess", excess);
+    put_idle(out);
+  }
+
+  /// Why each device had nothing to do, as the report's section on the devices' time has it.
+  [[gnu::cold]] void put_idle(script_json& out) const {
+    out.key("idle").open("[");
+    for (const device_time& d : t_.times.devices) {
+      if (d.activity.wall <= 0 || d.activity.idle <= 0) continue;
+      const auto time_text = [](std::int64_t ns) { return format_time(static_cast<double>(ns)); };
+      const idle_causes& why = d.idle;
+      out.open("{");
+      out.member("device", d.activity.device);
+      out.member("idle", time_text(d.activity.idle));
+      out.member("wall", time_text(d.activity.wall));
+      out.key("causes").open("[");
+      for (const told_time& cause : idle_times(why)) {
+        if (cause.ns == 0) continue;
+        out.open("[");
+        out.text(cause.what);
+        out.text(time_text(cause.ns));
+        out.integer(cause.ns);
+        out.close("]");
+      }
+      out.close("]");
+      out.key("host_by").open("[");
+      for (const named_time& by : why.host_by) {
+        if (by.ns * 20 < why.host) break;
+        out.open("[");
+        out.text(by.name);
+        out.text(time_text(by.ns));
+        out.close("]");
+      }
+      out.close("]");
+      out.close("}");
+    }
+    out.close("]");
   }
 
   const page_tables& t_;

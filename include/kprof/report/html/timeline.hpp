@@ -39,6 +39,7 @@ struct page_lane {
   std::string name;
   const char* kind;          ///< "thread", "calls", "stream"
   std::int64_t thread = -1;  ///< of calls: the lane of their thread
+  std::int64_t device = -1;  ///< of a stream
 };
 
 class page_timeline {
@@ -114,6 +115,7 @@ class page_timeline {
               : add_lane("GPU " + std::to_string(w.device) + ", stream " + std::to_string(i.stream),
                          "stream");
       if (known == streams.end()) streams.push_back({w.device, i.stream, lane});
+      lanes_[lane].device = w.device;
       const std::size_t name = w.task != device_task::kernel
                                    ? copy + (w.task == device_task::set ? 1 : 0)
                                    : first_kernel + w.kernel;
@@ -127,7 +129,7 @@ class page_timeline {
     }
   }
   std::uint32_t add_lane(std::string name, const char* kind) {
-    lanes_.push_back({std::move(name), kind, -1});
+    lanes_.push_back({std::move(name), kind, -1, -1});
     return static_cast<std::uint32_t>(lanes_.size() - 1);
   }
 
@@ -205,6 +207,7 @@ class page_timeline {
     out.member("name", lanes_[lane].name);
     out.member("kind", lanes_[lane].kind);
     out.member("thread", lanes_[lane].thread);
+    out.member("device", lanes_[lane].device);
     std::vector<const page_slice*> of_lane;
     for (const page_slice& s : slices_)
       if (s.lane == lane) of_lane.push_back(&s);

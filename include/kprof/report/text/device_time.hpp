@@ -17,6 +17,7 @@
 #include <kprof/report/text/format.hpp>
 #include <kprof/report/text/page.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -77,6 +78,16 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
   return text;
 }
 
+/// Why a device had nothing to do, in words.
+[[gnu::cold]] inline std::array<told_time, 6> idle_times(const idle_causes& why) {
+  return {{{"launched late", why.host},
+           {"from kernel to kernel", why.kernel},
+           {"event waits", why.event},
+           {"launched in time", why.other},
+           {"unknown launch", why.unknown},
+           {"before and after all work", why.edges}}};
+}
+
 [[gnu::cold]] inline void print_device_time(page& out, const profile& p, const device_time& d) {
   const device_activity& a = d.activity;
   const idle_causes& why = d.idle;
@@ -89,12 +100,10 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
              out.time(static_cast<double>(a.wall)) + ": " + told_shares(work, a.wall));
   if (a.idle == 0) return;
   const char* const no_scope = no_scope_text(p, a.window);
-  const told_time causes[] = {
-      {"launched late", why.host},     {"from kernel to kernel", why.kernel},
-      {"event waits", why.event},      {"launched in time", why.other},
-      {"unknown launch", why.unknown}, {"before and after all work", why.edges}};
+  const std::array<told_time, 6> causes = idle_times(why);
   print_fact(out, "  idle",
-             out.time(static_cast<double>(a.idle)) + ": " + told_shares(causes, a.wall));
+             out.time(static_cast<double>(a.idle)) + ": " +
+                 told_shares(causes.data(), causes.size(), a.wall));
   if (why.host == 0) return;
   const told_time host[] = {{"in calls that wait", why.in(host_state::synchronising)},
                             {"in other calls", why.in(host_state::calling)},
