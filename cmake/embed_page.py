@@ -9,8 +9,8 @@
     into PAGE  puts the sources' style and script into pages that were already written, so that a
                change can be looked at without a compiler
 
-The scripts share one scope, in the order of SCRIPTS. Indentation and lines that hold a comment
-alone are left out of the header.
+The scripts share one scope, in the order of SCRIPTS. Indentation, comments, and spaces around
+punctuation are left out of the header; texts stay as they are.
 """
 
 import difflib
@@ -66,6 +66,61 @@ def shortened(text):
     return "\n".join(lines) + "\n"
 
 
+#: A text, a comment, or an expression of a script, where it begins after what comes before it.
+TEXT = re.compile(r"""
+    (?P<kept> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' )
+  | (?P<comment> //[^\n]* | /\*.*?\*/ )
+  | (?P<template> ` )
+  | (?P<expression> (?<=[(,=:\[!&|?{};\n]) \ ? /(?![/*])
+                    (?: [^/\\\[\n] | \\. | \[(?:[^\]\\]|\\.)*\] )+ /[a-z]* )
+""", re.X | re.S)
+
+
+def template_end(script, at):
+    """Behind the template that begins at `at`, with the expressions in it."""
+    at += 1
+    while script[at] != "`":
+        if script.startswith("${", at):
+            depth, at = 0, at + 1
+            while True:
+                if script[at] == "`":
+                    at = template_end(script, at) - 1
+                elif script[at] in "\"'":
+                    at = TEXT.match(script, at).end() - 1
+                depth += {"{": 1, "}": -1}.get(script[at], 0)
+                at += 1
+                if depth == 0:
+                    break
+            continue
+        at += 2 if script[at] == "\\" else 1
+    return at + 1
+
+
+def packed_script(script):
+    """Without comments and without spaces beside punctuation, but for texts and new lines: these
+    end statements."""
+    out, at = [], 0
+
+    def pack(code):
+        out.append(re.sub(r" *([,;:{}()\[\]=<>?&|*!]) *", r"\1", re.sub(r" +", " ", code)))
+
+    while True:
+        found = TEXT.search(script, at)
+        if not found:
+            pack(script[at:])
+            return re.sub(r" *\n\s*", "\n", "".join(out))
+        pack(script[at : found.start()])
+        at = found.end()
+        if found["template"]:
+            at = template_end(script, found.start())
+        if not found["comment"]:
+            out.append(script[found.start() : at].strip())
+
+
+def packed_style(style):
+    return re.sub(r"([:;,{]) ", r"\1", style).replace(" {", "{").replace(" }", "}")
+
+
 def sources(folder):
     """The frame, the style and the script, the last two piece by piece."""
 
@@ -79,8 +134,9 @@ def sources(folder):
     for path in folder.iterdir():
         if path.suffix in (".js", ".css", ".html") and path.name not in listed:
             fail(f"{path} is in no list of embed_page.py")
-    scripts = ['"use strict";\n(() => {\n', *(shortened(read(n)) for n in SCRIPTS), "})();\n"]
-    return read("page.html"), [shortened(read(n)) for n in STYLES], scripts
+    scripts = ['"use strict";\n(() => {\n', *(packed_script(shortened(read(n))) for n in SCRIPTS),
+               "})();\n"]
+    return read("page.html"), [packed_style(shortened(read(n))) for n in STYLES], scripts
 
 
 def literal(text, name):
@@ -120,6 +176,20 @@ def self_test():
     for text, expected in cases:
         if shortened(text) != expected:
             fail(f"{text!r} gives {shortened(text)!r}")
+    scripts = (
+        ("const a = 1;  // why", "const a=1;"),
+        ("f(a, \"b, c\", 'd : e');", "f(a,\"b, c\",'d : e');"),
+        ("f(`a, ${g({ b: `c, ${d}` }, \"}\")} : e`, 1);",
+         "f(`a, ${g({ b: `c, ${d}` }, \"}\")} : e`,1);"),
+        ("x = t.replace(/[/ ] ,/g, \" \");", "x=t.replace(/[/ ] ,/g,\" \");"),
+        ("a = b / c, d = e / f;", "a=b / c,d=e / f;"),
+        ("return a - -b;\nlet x = y + +z;", "return a - -b;\nlet x=y + +z;"),
+    )
+    for text, expected in scripts:
+        if packed_script(text) != expected:
+            fail(f"{text!r} gives {packed_script(text)!r}")
+    if packed_style("a > b { c: d, e; }") != "a > b{c:d,e;}":
+        fail("a style has another form")
     if not re.fullmatch(r'R"page\(a\)page"', literal("a", "x")):
         fail("a literal has another form")
     for wrong in ('a)page"', "a</SCRIPT", "a" * (LONGEST + 1)):

@@ -9,8 +9,9 @@ NAME.saved.json and traces when it ends: NAME.json, NAME.json.gz, NAME.pt.trace.
 and NAME.pftrace.gz. What `kprof show` makes of the saved profile is NAME.folded,
 NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and
 NAME.csv. The pages below have a profile and a table beside them only: train and wide.cpp's, with 64
-threads (threads), 10,000 rows (rows), 100,000 and 10^6 slices (slices, million), and training on
-two GPUs (devices). The page hostile.html is of resnet50 with names that would be markup.
+threads (threads), 10,000 rows and steps (rows, steps), 100,000 and 10^6 slices (slices, million),
+and the training as if it had two GPUs (devices). The page hostile.html is of resnet50 with names
+that would be markup. training.txt is the report.
 """
 
 import json
@@ -56,6 +57,24 @@ def run_for_page(folder, name, command, page="", settings=(), environment=None):
     print(name, *(f"{p.name}: {p.stat().st_size}" for p in sorted(folder.glob(name + ".*"))))
 
 
+def record_devices(folder, kprof):
+    """What ran on the second stream of the training, and half of its products, on a second GPU."""
+    saved = json.loads((folder / "training.saved.json").read_text())
+    work = saved["device"]["work"]
+    for one in work:
+        if one["stream"] == 14 or one.get("grid") == [4, 512, 1]:
+            one["device"] = 1
+    for i, of in enumerate(saved["device"]["devices"]):
+        own = sum(one["total_ns"] for one in work if one.get("device", 0) == i)
+        of["sum_ns"] = of["busy_ns"] = own
+    for one in saved["machine"]["gpus"][1]["arithmetic"]:
+        one["operations"] /= 4
+    (folder / "devices.saved.json").write_text(json.dumps(saved))
+    show = [kprof, "show", "devices.saved.json", "--output",
+            "html(path=devices.html),csv(path=devices.csv)"]
+    subprocess.run(show, cwd=folder, check=True)
+
+
 def record_hostile(folder, kprof):
     """Names that end the element that they lie in, and run a script if they become markup."""
     saved = json.loads((folder / "resnet50.saved.json").read_text())
@@ -79,7 +98,12 @@ def main():
         "SCRIPTED_KERNEL_US": "500",
     }
     run(folder, kprof, "training", [training], gpu)
+    report = [kprof, "show", "training.saved.json"]
+    text = subprocess.run(report, cwd=folder, check=True, stdout=subprocess.PIPE).stdout
+    (folder / "training.txt").write_bytes(text)
     record_hostile(folder, kprof)
+    record_devices(folder, kprof)
+    run_for_page(folder, "steps", [wide, "steps", "10000"])
     run_for_page(folder, "train", [train], environment={"OMP_NUM_THREADS": "1"})
     run_for_page(folder, "threads", [wide, "threads", "64"])
     run_for_page(folder, "rows", [wide, "rows", "10000"])

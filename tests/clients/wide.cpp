@@ -4,6 +4,7 @@
 //
 //     wide threads N    N threads, each with 200 calls in two regions
 //     wide slices N     N scopes in 200 steps, one of which is slow
+//     wide steps N      N steps of one call
 //     wide rows N       N operators by their parameters
 
 #include <kprof/kprof.hpp>
@@ -80,6 +81,14 @@ void run_slices(i64 slices) {
   }
 }
 
+void run_steps(i64 steps) {
+  work own;
+  for (i64 s = 0; s < steps; ++s) {
+    own.scale(64 + s % 7 * 64);
+    KPROF_STEP();
+  }
+}
+
 void run_rows(i64 rows) {
   work own;
   for (int pass = 0; pass < 3; ++pass)
@@ -100,9 +109,10 @@ int main(int count, char** arguments) {
   const i64 n = count == 3 ? std::atoll(arguments[2]) : 0;
   if (what == "threads") run_threads(n);
   else if (what == "slices") run_slices(n);
+  else if (what == "steps") run_steps(n);
   else if (what == "rows") run_rows(n);
   else {
-    std::fprintf(stderr, "usage: wide threads|slices|rows NUMBER\n");
+    std::fprintf(stderr, "usage: wide threads|slices|steps|rows NUMBER\n");
     return 2;
   }
 }

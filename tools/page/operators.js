@@ -3,7 +3,8 @@
 const table = { group: "operator", sort: "", down: true, open: new Set(), wide: new Set(),
   shut: new Set(), body: null };
 table.sort = rows.metrics.lost && rows.metrics.lost.some((v) => v !== null) ? "lost" : "time";
-const FOLD_ROW = 0.01, FOLD_GROUP = 0.004, STEP = 200;
+const FOLD_ROW = 0.01, FOLD_GROUP = 0.004, STEP = 200, MOST_WRONG = 20, MOST_MATCHING = 60;
+const MOST_LINES = 400;  // of the table, while a filter is set
 
 function sortValue(row) {
   const column = columnById[table.sort];
@@ -148,10 +149,11 @@ function moreRow(columns, hidden, step, expand) {
     needed: hidden.reduce((s, row) => s + rows.needed[row], 0), bound: "" };
   const lost = hidden.reduce((s, row) => s + (lostOf(row) || 0), 0);
   const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
+  const wrong = hidden.filter((row) => rows.bound[row] === "impossible").length;
   return el("tr", { class: "more dim" },
     el("th", { scope: "row", style: "padding-left:20px" },
       el("button", { class: "link", type: "button", onclick: expand },
-        `… ${count(hidden.length)} more`)),
+        `… ${count(hidden.length)} more${wrong ? `, ▲ ${count(wrong)} above a roof` : ""}`)),
     sumCells(columns, group, (c) => (c.id === "lost" ? lost : c.id === "calls" ? calls : null)));
 }
 
@@ -165,12 +167,18 @@ function rowOf(columns, row) {
 function rowsOf(columns, group, body) {
   const step = table.wide.has(group.key) ? STEP : 0;
   const limit = FOLD_ROW * data.whole;
-  const keeps = (row, i) => state.match !== null ? i < STEP
-    : i < 1 || rows.time[row] >= limit || rows.bound[row] === "impossible" ||
-      row === state.row || table.open.has(row) || (step &&
-        i < step * (table.times?.[group.key] || 1));
-  const shown = group.rows.filter(keeps), hidden = group.rows.filter((row, i) => !keeps(row, i));
-  for (const row of shown) body.append(...rowOf(columns, row).filter(Boolean));
+  // Rows above a roof do not fold, unless there are so many that no one would read them.
+  let impossible = 0;
+  const isShownWrong = (row) => rows.bound[row] === "impossible" && ++impossible <= MOST_WRONG;
+  const isAsked = (i) => step && i < step * (table.times?.[group.key] || 1);
+  const keeps = (row, i) => state.match !== null ? isAsked(i) || body.rows.length < MOST_MATCHING
+    : i < 1 || rows.time[row] >= limit || isShownWrong(row) ||
+      row === state.row || table.open.has(row) || isAsked(i);
+  const hidden = [];
+  group.rows.forEach((row, i) => {
+    if (keeps(row, i)) body.append(...rowOf(columns, row).filter(Boolean));
+    else hidden.push(row);
+  });
   if (hidden.length)
     body.append(moreRow(columns, hidden, step, () => {
       table.wide.add(group.key);
@@ -222,15 +230,20 @@ function showTable(group) {
     !g.rows.some((row) => rows.bound[row] === "impossible" || row === state.row));
   const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small)
     : null;
+  const rest = fold ? small : [];
   for (const g of sections) {
     if (fold && fold.has(g)) continue;
+    if (state.match && body.rows.length >= MOST_LINES && !table.wide.has("\n")) {
+      rest.push(g);
+      continue;
+    }
     if (table.group !== "none")
       body.append(groupRow(columns, g,
         `${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
     if (!table.shut.has(g.key)) rowsOf(columns, g, body);
   }
-  if (fold)
-    body.append(moreRow(columns, small.flatMap((g) => g.rows), 0, () => {
+  if (rest.length)
+    body.append(moreRow(columns, rest.flatMap((g) => g.rows), 0, () => {
       table.wide.add("\n");
       showTable();
     }));

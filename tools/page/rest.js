@@ -64,6 +64,13 @@ function showCopies() {
       [String(c.device), count(c.calls), si(c.bytes, "B"), time(c.total), percent(c.share),
         c.rate === null ? "n/a" : si(c.rate, "B/s")].map((t) => el("td", { class: "n" }, t)))))));
 }
+/** The numbers of this page as they are in it, to a file of the reader's. */
+function saveData() {
+  const text = byId("data").textContent;
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  el("a", { href: address, download: `${data.program || "kprof"}.page.json` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
 function showRest() {
   byId("missing").hidden = data.missing.length === 0;
   byId("missing_b").replaceChildren(...data.missing.flatMap(([what, why, remedy]) =>
@@ -76,6 +83,7 @@ function showRest() {
   if (notes.length)
     byId("machine_b").after(el("div", { style: "margin-top:20px" }, el("h3", null, "Notes"),
       el("ul", null, notes.map((n) => el("li", { class: "note" }, "– " + n)))));
-  byId("foot").textContent = `${data.version} · all numbers are in this file: no request is made`;
+  byId("foot").replaceChildren(`${data.version} · all numbers are in this file: no request is made · `,
+    el("button", { class: "link", type: "button", onclick: saveData }, "save them as JSON"));
 }
 for (const event of ["select", "filter"]) on(event, showKernels);

@@ -11,7 +11,7 @@ chart.devices = chart.devices.map(decoded);
 const roofDevice = () => chart.devices[roofView.device] || chart;
 const timeAt = (i) => (roofDevice().ns ? roofDevice().ns[i] : rows.time[chart.row[i]]);
 const typesOfPoints = [...new Set(chart.row.map((row) => rows.dtype[row]).filter(Boolean))];
-const MOST_POINTS = 1000, MOST_LABELS = 60;
+const MOST_POINTS = 600, MOST_LABELS = 60;
 const decade = (x) => (x >= 1000 ? count(x) : String(+x.toPrecision(1)));
 
 const roofsShown = () => (roofDevice().roofs.filter((r) => !roofView.type ||
@@ -258,7 +258,7 @@ function showFurthest() {
   byId("roofline_s").replaceChildren(
     worst.length ? el("h3", null, "Furthest from the roof: lost in the run") : "",
     ...worst.map((row) => el("button", { class: "item", type: "button", title: titleOf(row),
-      "aria-pressed": String(row === state.row), onclick: () => select(row) },
+      "data-row": row, "aria-pressed": String(row === state.row), onclick: () => select(row) },
     el("span", { class: "r" }, time(lostOf(row))),
     el("span", { style: row === state.row ? "text-decoration:underline;font-weight:600" : "" },
       middleCut(`${rows.name[row]} ${paramsOf(row)}`, 60)),

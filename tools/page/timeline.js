@@ -231,6 +231,12 @@ function drawArrow(pen) {
   pen.fillText(text, x, (y0 + y1) / 2 + 1);
   pen.restore();
 }
+/** In digits that tell apart what is a hundredth of the span from one another. */
+function preciseTime(ns, span) {
+  const [per, unit] = [...TIME].reverse().find((t) => ns >= t[0]) || TIME[0];
+  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(span / per / 100))));
+  return grouped((ns / per).toFixed(ns > 0 ? decimals : 0)) + THIN + unit;
+}
 /** A line where the pointer is, and its time. */
 function drawPointer(pen, high) {
   const c = view.colours, x = view.pointer === null ? -1 : xOf(view.pointer);
@@ -238,7 +244,8 @@ function drawPointer(pen, high) {
   pen.fillStyle = c.ink3;
   pen.fillRect(x, 1, 1, high - 20);
   pen.font = `11px ${c.font}`;
-  const text = time(Math.max(0, view.pointer - timeline.begin)), w = pen.measureText(text).width;
+  const text = preciseTime(Math.max(0, view.pointer - timeline.begin), view.to - view.from);
+  const w = pen.measureText(text).width;
   const left = Math.max(LABEL(), Math.min(canvas.clientWidth - w - 8, x - w / 2 - 4));
   pen.fillStyle = c.ink;
   pen.fillRect(left, high - 18, w + 8, 16);
@@ -275,8 +282,8 @@ function drawTimeline() {
   drawPointer(pen, high);
   drawStrip();
   const from = view.from - timeline.begin, to = view.to - timeline.begin;
-  range.firstChild.textContent = `${time(Math.max(0, from))} … ${time(to)} of ` +
-    time(timeline.end - timeline.begin);
+  range.firstChild.textContent = `${preciseTime(Math.max(0, from), to - from)} … ` +
+    `${preciseTime(to, to - from)} of ${time(timeline.end - timeline.begin)}`;
 }
 function redraw() {
   if (timeline && !view.frame) view.frame = requestAnimationFrame(drawTimeline);

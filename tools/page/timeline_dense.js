@@ -123,6 +123,7 @@ function drawRate(pen, lane, top) {
   // Against the roof, unless nothing could be seen so.
   const all = roof > 0 && most > roof / 20 ? Math.max(roof, most) : most;
   lane.most = most;
+  canvas.dataset.rate = String(most);
   pen.fillStyle = c.unknown;
   rates.forEach((rate, i) => {
     const tall = all > 0 ? (high - 4) * rate / all : 0;
