@@ -92,8 +92,8 @@ def look(page, what):
           page.driver.execute_script(LOW, 36 if touch else 24), [])
     check(f"{what}: charts without a finding", page.driver.execute_script(UNLABELLED), [])
     check(f"{what}: elements out of the focus order",
-          page.js("[...document.querySelectorAll('[tabindex]')].filter(e => e.tabIndex > 0).length"),
-          0)
+          page.js("[...document.querySelectorAll('[tabindex]')]"
+                  ".filter(e => e.tabIndex > 0).length"), 0)
 
 
 def check_looks(driver, path):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What large pages of the output html cost in a browser: check_budgets.py FOLDER
 
-Prints times of 10,000 rows, of 100,000 and of 10^6 slices. Times of a shared machine fail only where
-they are far from what was aimed at; sizes, numbers of elements and how work grows are exact.
+Prints times of 10,000 rows, of 100,000 and of 10^6 slices. Times of a shared machine fail only
+where they are far from what was aimed at; sizes and numbers of elements are exact.
 """
 
 import pathlib

@@ -160,7 +160,7 @@ def data_of(page):
 
 
 def check_row_in_timeline(page, table):
-    """Around the slowest call of a row the lane of rates has the row's rate, in kprof's table too."""
+    """Around the slowest call of a row the lane of rates has the rate that kprof's table has."""
     if page.js("timeline.hidden"):
         return
     show_all_rows(page)

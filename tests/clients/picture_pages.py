@@ -23,7 +23,7 @@ def take(driver, path, out, width, height):
         page.click("#ops tr.row")
     for theme in ("light", "dark"):
         page.theme(theme)
-        page.driver.execute_script("scrollTo(0, 0)")
+        page.driver.execute_script("scrollTo({top: 0, behavior: 'instant'})")
         time.sleep(0.2)
         page.picture(out / f"{path.stem}_{width}_{theme}.png")
     page.is_quiet()

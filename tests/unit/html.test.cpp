@@ -13,6 +13,7 @@
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
+#include "../support/machines.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/timeline_builder.hpp"
 
@@ -168,6 +169,72 @@ TEST_CASE("html.a_page_without_script_has_the_operators") {
   const std::string table = page.substr(from, to - from);
   for (const char* name : {"Conv2d", "Gemm", "Relu"})
     CHECK(table.find(std::string("<th scope=row>") + name) != std::string::npos);
+}
+
+TEST_CASE("html.idle_causes_sum_to_the_idle_time") {
+  kprof_test::timeline_builder b;
+  const auto gemm = b.op(b.thread("main", 1), "Gemm");
+  b.p.wall_ns = 1'000'000;
+  b.kernel_at({50'000, 60'000, 100'000, 300'000}, {.scope = gemm});
+  b.kernel_at({60'000, 70'000, 302'000, 502'000}, {.scope = gemm});
+  b.kernel_at({750'000, 760'000, 800'000, 900'000}, {.scope = gemm});
+  b.scope_at(gemm, 700'000, 780'000);
+  b.step_at(0, 1'000'000);
+  b.calls(gemm, 1, 80'000);
+  kprof_test::add_device(b.p);
+  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::array& all = data.at("steps").as_object().at("idle").as_array();
+  REQUIRE(all.size() == 1);
+  const boost::json::object& idle = all[0].as_object();
+  CHECK(idle.at("idle").as_string() == "300 \u00B5s");
+  std::int64_t sum = 0;
+  for (const boost::json::value& cause : idle.at("causes").as_array())
+    sum += cause.as_array().at(2).to_number<std::int64_t>();
+  CHECK(sum == 300'000);
+  CHECK(idle.at("causes").as_array().at(0).as_array().at(0).as_string() == "launched late");
+  CHECK(!idle.at("host_by").as_array().empty());
+}
+
+TEST_CASE("html.each_device_that_worked_has_its_roofs_and_its_time_of_each_row") {
+  kprof_test::timeline_builder b;
+  const auto gemm = b.op(b.thread("main", 1), "Gemm");
+  b.calls(gemm, 3, 80'000).work(gemm, 3'000'000, 1'000, 1'000);
+  b.kernel(gemm, "gemm", 1, 200);
+  kprof_test::add_device(b.p);
+  CHECK(data_in(page_of(b.p)).at("roofline").as_object().at("devices").as_array().empty());
+
+  b.kernel(gemm, "gemm", 2, 300).device = 2;
+  b.p.device.devices.resize(3, b.p.device.devices[0]);
+  for (std::uint32_t id = 0; id < 3; ++id) {
+    b.p.device.devices[id].id = id;
+    b.p.device.devices[id].sum_ns = id == 0 ? 200 : id == 2 ? 600 : 0;  // 1 was idle
+  }
+  b.p.machine.gpus.assign(3, kprof_test::h100());
+  b.p.machine.gpus[2].memory_bytes /= 2;
+  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::array& devices = data.at("roofline").as_object().at("devices").as_array();
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[0].as_object().at("id").to_number<int>() == 0);
+  CHECK(devices[1].as_object().at("id").to_number<int>() == 2);
+  CHECK(column(devices[0].as_object(), "ns").at(0).to_number<int>() == 200);
+  CHECK(column(devices[1].as_object(), "ns").at(0).to_number<int>() == 600);
+  const auto slope = [&](std::size_t i) {
+    return devices[i].as_object().at("roofs").as_array().at(0).as_object().at("bytes");
+  };
+  CHECK(slope(0).to_number<double>() == 2 * slope(1).to_number<double>());
+}
+
+TEST_CASE("html.the_tree_knows_in_which_order_it_ran") {
+  kprof_test::profile_builder b;
+  const auto thread = b.thread("main", 1);
+  const auto first = b.region(thread, "first"), second = b.region(thread, "second");
+  b.calls(first, 1, 10).calls(second, 1, 1'000);
+  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object& tree = data.at("tree").as_object();
+  const boost::json::array names = column(tree, "name"), order = column(tree, "first");
+  REQUIRE(names.size() == 2);
+  CHECK(names[0].as_string() == "second");  // by time
+  CHECK(order[0].to_number<int>() > order[1].to_number<int>());
 }
 
 TEST_CASE("html.sections_without_data_are_absent") {

@@ -30,7 +30,8 @@ function timesOf(row) {
 function callsOverTime(row) {
   const calls = rows.over_time[row], chart = overTime(row, 300, 64);
   if (!chart) return [];
-  return [el("h3", { style: "margin-top:14px" }, `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
+  return [el("h3", { style: "margin-top:14px" },
+    `${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
     el("div", { style: "margin:8px 0 2px" }, chart),
     el("div", { class: "note", style: "display:flex;justify-content:space-between;" +
       `width:${300 - OVER_TIME_AXIS}px` },
@@ -57,7 +58,8 @@ function detailOf(row) {
       fact("no roof", roof === null ? rows.why[row] : null)),
     el("div", { class: "go" },
       roofOfRow(row) ? el("button", { class: "link", type: "button",
-        onclick: () => lead(row, "roofline", ".item[aria-pressed=true]") }, "in the roofline") : null,
+        onclick: () => lead(row, "roofline", ".item[aria-pressed=true]") },
+      "in the roofline") : null,
       el("button", { class: "link", type: "button",
         onclick: () => lead(row, "tree", ".box.sel") }, "in the tree"),
       data.timeline ? el("button", { class: "link", type: "button",

@@ -55,8 +55,9 @@ function groupedRows() {
 
 /** How many letters fit into the column of names. */
 function nameRoom(columns) {
+  if (isNarrow()) return Math.floor((innerWidth - 130) / 7.4) + 12;
   const others = columns.reduce((sum, c) => sum + (c.width ? wideOf(c) : 0), 0);
-  return Math.max(12, Math.floor((table.wide_px - others - 28) / 6.7));
+  return Math.max(12, Math.floor((table.wide_px - others - 28) / 7.2));
 }
 function cellsOf(columns, row) {
   return columns.map((c) => {
@@ -66,7 +67,8 @@ function cellsOf(columns, row) {
         : isNarrow() ? [short, rows.pass[row]].filter(Boolean).join(" ") : short;
       return el("th", { scope: "row", title: `${rows.name[row]} ${rows.parameters[row]}` },
         el("button", { class: "cut", type: "button", tabindex: -1,
-          "aria-expanded": String(table.open.has(row)) }, isNarrow() ? name : middleCut(name, nameRoom(columns))));
+          "aria-expanded": String(table.open.has(row)) },
+        isNarrow() ? name : middleCut(name, nameRoom(columns))));
     }
     if (c.id === "bar") return el("td", null,
       barCell(rows.time[row], rows.needed[row], rows.bound[row], barWide(c)));
@@ -140,7 +142,7 @@ function groupRow(columns, group, inside) {
         if (!table.shut.delete(group.key)) table.shut.add(group.key);
         showTable(group.key);
       }, "data-group": group.key, title: group.key },
-      isNarrow() ? group.key || "none" : middleCut(group.key || "none", nameRoom(columns) - 12),
+      middleCut(group.key || "none", nameRoom(columns) - 12),
       " ", shut ? "▸" : "▾"),
       el("span", { class: "note" }, inside))), sumCells(columns, group, values));
 }

@@ -25,7 +25,8 @@ function stepBars() {
   const steps = data.steps ? data.steps.of.slice(-40) : [];
   if (steps.length < 2) return null;
   const counted = steps.filter((s) => s[3]);
-  const most = Math.max(...(counted.length ? counted : steps).map((s) => s[2]));
+  const times = (counted.length ? counted : steps).map((s) => s[2]).sort((a, b) => a - b);
+  const most = Math.min(times[times.length - 1], 2 * times[(times.length - 1) >> 1]);
   const wide = Math.max(2, Math.min(6, Math.floor(110 / steps.length)));
   return svg("svg", { width: steps.length * wide, height: 18, "aria-hidden": "true" },
     steps.map((s, i) => {

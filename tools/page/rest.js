@@ -4,10 +4,11 @@ const kernelView = { all: false };
 const headCell = (text, small, isNumber) => el("th", { scope: "col", class: isNumber ? "n" : "" },
   text, small ? el("small", null, small) : null);
 
-/** The middle of a long name is what tells least. */
+/** The middle of a long name is what tells least; of a short one that is its end. */
 function middleCut(text, most) {
-  return text.length <= most ? text
-    : text.slice(0, Math.ceil(most / 2) - 1) + "…" + text.slice(text.length - Math.floor(most / 2));
+  if (text.length <= most) return text;
+  if (text.length <= 16 || most < 8) return text.slice(0, Math.max(1, most - 1)) + "…";
+  return text.slice(0, Math.ceil(most / 2) - 1) + "…" + text.slice(-Math.floor(most / 2));
 }
 function kernelRow(i, times, means) {
   const k = kernels, row = k.row[i], dim = (v) => "n" + (v === null ? " dim" : "");
@@ -83,7 +84,8 @@ function showRest() {
   if (notes.length)
     byId("machine_b").after(el("div", { style: "margin-top:20px" }, el("h3", null, "Notes"),
       el("ul", null, notes.map((n) => el("li", { class: "note" }, "– " + n)))));
-  byId("foot").replaceChildren(`${data.version} · all numbers are in this file: no request is made · `,
+  byId("foot").replaceChildren(data.version,
+    " · all numbers are in this file: no request is made · ",
     el("button", { class: "link", type: "button", onclick: saveData }, "save them as JSON"));
 }
 for (const event of ["select", "filter"]) on(event, showKernels);

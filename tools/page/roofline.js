@@ -31,7 +31,7 @@ function frame(points) {
   const [y0, y1] = span([...ys, ...roofDevice().roofs.map((r) => r.flops)], 2);
   return { x0, x1, y0, y1 };
 }
-/** The powers of ten from `low` to `high`; where these are few, also twice and five times as much. */
+/** The powers of ten from `low` to `high`; of few also twice and five times as much. */
 function logTicks(low, high) {
   const out = [];
   const parts = Math.log10(high / low) < 3 ? [1, 2, 5] : [1];
@@ -284,6 +284,7 @@ function showFurthest() {
   byId("roofline_n").textContent = chart.roofs.length
     ? chart.devices.length ? "roofs of one GPU at a time; rates of a row are of all its GPUs"
       : device ? "roofs of the GPU" : "roofs of this CPU"
-    : "the machine's ceilings are not known, so there is no roof";
+    : rows.bound.some(Boolean) ? "no operator says in which type it computes, so no roof is drawn"
+      : "the machine's ceilings are not known, so there is no roof";
   for (const event of ["select", "filter", "resize"]) on(event, showRoofline);
 }

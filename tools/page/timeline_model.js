@@ -1,5 +1,4 @@
-// The slices of the timeline, ready to draw: rows of slices that do not overlap, by time, and sums of
-// what comes before each, by which many slices are drawn as one without a visit to each.
+// The slices of the timeline, ready to draw: rows of slices that do not overlap, by time.
 
 const timeline = data.timeline ? decoded(data.timeline) : null;
 let lanes = [];

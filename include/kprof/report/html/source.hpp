@@ -39,11 +39,12 @@ inline constexpr std::string_view page_frame = R"page(<!doctype html>
 <p id="about"><!--kprof:about--></p>
 <h1 id="sentence"><!--kprof:sentence--></h1>
 <div id="facts"></div>
-<div class="line"><h2 class="minor" id="share_title">Where the time goes</h2><div class="legend"></div></div>
+<div class="line"><h2 class="minor" id="share_title">Where the time goes</h2>
+<div class="legend"></div></div>
 <div id="share"></div>
 <div class="two">
-<div><div class="line"><h2 class="minor" id="first_title">Do first</h2><span id="first_sum" class="note"></span>
-</div><ol id="advice"></ol></div>
+<div><div class="line"><h2 class="minor" id="first_title">Do first</h2>
+<span id="first_sum" class="note"></span></div><ol id="advice"></ol></div>
 <div><h2 class="minor">Can this be trusted?</h2><ul id="trust"></ul></div>
 </div>
 </section>
@@ -658,7 +659,8 @@ function stepBars(){
 const steps=data.steps?data.steps.of.slice(-40):[];
 if(steps.length<2)return null;
 const counted=steps.filter((s)=>s[3]);
-const most=Math.max(...(counted.length?counted:steps).map((s)=>s[2]));
+const times=(counted.length?counted:steps).map((s)=>s[2]).sort((a,b)=>a - b);
+const most=Math.min(times[times.length - 1],2*times[(times.length - 1)>>1]);
 const wide=Math.max(2,Math.min(6,Math.floor(110 / steps.length)));
 return svg("svg",{width:steps.length*wide,height:18,"aria-hidden":"true"},
 steps.map((s,i)=>{
@@ -1005,8 +1007,9 @@ out.sort((a,b)=>compare(a.lead,b.lead));
 return out;
 }
 function nameRoom(columns){
+if(isNarrow())return Math.floor((innerWidth - 130)/ 7.4)+ 12;
 const others=columns.reduce((sum,c)=>sum +(c.width?wideOf(c):0),0);
-return Math.max(12,Math.floor((table.wide_px - others - 28)/ 6.7));
+return Math.max(12,Math.floor((table.wide_px - others - 28)/ 7.2));
 }
 function cellsOf(columns,row){
 return columns.map((c)=>{
@@ -1016,7 +1019,8 @@ const name=table.group!=="operator"?titleOf(row)
 :isNarrow()?[short,rows.pass[row]].filter(Boolean).join(" "):short;
 return el("th",{scope:"row",title:`${rows.name[row]} ${rows.parameters[row]}`},
 el("button",{class:"cut",type:"button",tabindex:-1,
-"aria-expanded":String(table.open.has(row))},isNarrow()?name:middleCut(name,nameRoom(columns))));
+"aria-expanded":String(table.open.has(row))},
+isNarrow()?name:middleCut(name,nameRoom(columns))));
 }
 if(c.id==="bar")return el("td",null,
 barCell(rows.time[row],rows.needed[row],rows.bound[row],barWide(c)));
@@ -1087,7 +1091,7 @@ el("button",{type:"button","aria-expanded":String(!shut),onclick:()=>{
 if(!table.shut.delete(group.key))table.shut.add(group.key);
 showTable(group.key);
 },"data-group":group.key,title:group.key},
-isNarrow()?group.key||"none":middleCut(group.key||"none",nameRoom(columns)- 12),
+middleCut(group.key||"none",nameRoom(columns)- 12),
 " ",shut?"▸":"▾"),
 el("span",{class:"note"},inside))),sumCells(columns,group,values));
 }
@@ -1240,7 +1244,8 @@ metricOf(row,"first")===null?null
 function callsOverTime(row){
 const calls=rows.over_time[row],chart=overTime(row,300,64);
 if(!chart)return[];
-return[el("h3",{style:"margin-top:14px"},`${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
+return[el("h3",{style:"margin-top:14px"},
+`${calls.length / 2} calls over the run, evenly drawn, and the slowest`),
 el("div",{style:"margin:8px 0 2px"},chart),
 el("div",{class:"note",style:"display:flex;justify-content:space-between;" +
 `width:${300 - OVER_TIME_AXIS}px`},
@@ -1267,7 +1272,8 @@ fact("if it reached 80 %",at80===null?null:`saves ${time(at80)}`),
 fact("no roof",roof===null?rows.why[row]:null)),
 el("div",{class:"go"},
 roofOfRow(row)?el("button",{class:"link",type:"button",
-onclick:()=>lead(row,"roofline",".item[aria-pressed=true]")},"in the roofline"):null,
+onclick:()=>lead(row,"roofline",".item[aria-pressed=true]")},
+"in the roofline"):null,
 el("button",{class:"link",type:"button",
 onclick:()=>lead(row,"tree",".box.sel")},"in the tree"),
 data.timeline?el("button",{class:"link",type:"button",
@@ -1650,6 +1656,7 @@ roofView.levelled?"levelled":"classic",
 byId("roofline_n").textContent=chart.roofs.length
 ?chart.devices.length?"roofs of one GPU at a time; rates of a row are of all its GPUs"
 :device?"roofs of the GPU":"roofs of this CPU"
+:rows.bound.some(Boolean)?"no operator says in which type it computes, so no roof is drawn"
 :"the machine's ceilings are not known, so there is no roof";
 for(const event of["select","filter","resize"])on(event,showRoofline);
 }
@@ -2585,8 +2592,9 @@ R"page(const kernelView={all:false};
 const headCell=(text,small,isNumber)=>el("th",{scope:"col",class:isNumber?"n":""},
 text,small?el("small",null,small):null);
 function middleCut(text,most){
-return text.length<=most?text
-:text.slice(0,Math.ceil(most / 2)- 1)+ "…" + text.slice(text.length - Math.floor(most / 2));
+if(text.length<=most)return text;
+if(text.length<=16||most<8)return text.slice(0,Math.max(1,most - 1))+ "…";
+return text.slice(0,Math.ceil(most / 2)- 1)+ "…" + text.slice(-Math.floor(most / 2));
 }
 function kernelRow(i,times,means){
 const k=kernels,row=k.row[i],dim=(v)=>"n" +(v===null?" dim":"");
@@ -2661,7 +2669,8 @@ el("div",{class:"row"},el("span",null,label),el("span",null,nice(value)))))));
 if(notes.length)
 byId("machine_b").after(el("div",{style:"margin-top:20px"},el("h3",null,"Notes"),
 el("ul",null,notes.map((n)=>el("li",{class:"note"},"– " + n)))));
-byId("foot").replaceChildren(`${data.version} · all numbers are in this file: no request is made · `,
+byId("foot").replaceChildren(data.version,
+" · all numbers are in this file: no request is made · ",
 el("button",{class:"link",type:"button",onclick:saveData},"save them as JSON"));
 }
 for(const event of["select","filter"])on(event,showKernels);
