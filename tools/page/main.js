@@ -91,6 +91,7 @@ addEventListener("beforeprint", () => {
   themeBefore = document.documentElement.dataset.theme;
   setTheme("light");
   document.body.style.width = "700px";
+  document.documentElement.style.setProperty("--pad", "0px");
   state.printing = true;
   tell("resize");
   showTable();
@@ -98,6 +99,7 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => {
   document.body.style.width = "";
+  document.documentElement.style.removeProperty("--pad");
   state.printing = false;
   showTable();
   setTheme(themeBefore);

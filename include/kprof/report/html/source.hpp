@@ -413,7 +413,21 @@ border-top:1px solid var(--line);}
 :root{--pad:0;}
 body{font-size:11px;line-height:15px;-webkit-print-color-adjust:exact;
 print-color-adjust:exact;}
-#bar,.tools,#tip,.go{display:none !important;}
+#bar,.tools,#tip,.go,#foot button,#facts .value svg{display:none !important;}
+#ops th .cut{white-space:normal;}
+#ops td{padding:3px 4px;}
+#ops button,#advice button,#machine h3{font-size:inherit !important;line-height:inherit;}
+.head{break-after:avoid;margin-bottom:8px;}
+#foot{padding:8px 0 0;}
+.detail .cols{grid-template-columns:310px minmax(0,1fr);gap:12px 24px;}
+.detail td{padding:8px 12px;}
+.scroll{overflow:visible;}
+.scroll table{font-size:8px;}
+.scroll th,.scroll td,.scroll .code{padding:3px;font-size:8px;}
+.scroll thead small{font-size:7px;}
+.three{gap:12px 24px;}
+.three .row{font-size:10px;padding:2px 0;line-height:13px;}
+main{padding-bottom:8px;}
 h1{font-size:22px;line-height:28px;}
 section{padding-top:12px;margin-top:8px;}
 #roofline,#tree,#timeline,#steps,#advice li,tr{break-inside:avoid;}
@@ -422,11 +436,16 @@ section{padding-top:12px;margin-top:8px;}
 #facts > div{padding:8px;}
 .note{font-size:11px;line-height:15px;}
 #advice li{grid-template-columns:16px minmax(0,1fr) 120px;}
-tfoot{display:table-row-group;}
+thead,tfoot{display:table-row-group;}  /* on one page each;heads would lose their buttons */
 #ops thead th{position:static;}
 table{font-size:10px;line-height:13px;}
 }
-@media (forced-colors:active){.sw,.box,svg rect{forced-color-adjust:none;}}
+@media (forced-colors:active){
+.sw,.box,svg rect{forced-color-adjust:none;}
+.seg button[aria-pressed="true"]{forced-color-adjust:none;background:Highlight;
+color:HighlightText;}
+#ops tr.sel,#kernels_b tr.sel{outline:2px solid Highlight;outline-offset:-2px;}
+}
 )page",
 };
 
@@ -1007,6 +1026,7 @@ out.sort((a,b)=>compare(a.lead,b.lead));
 return out;
 }
 function nameRoom(columns){
+if(state.printing)return 400;
 if(isNarrow())return Math.floor((innerWidth - 130)/ 7.4)+ 12;
 const others=columns.reduce((sum,c)=>sum +(c.width?wideOf(c):0),0);
 return Math.max(12,Math.floor((table.wide_px - others - 28)/ 7.2));
@@ -2756,6 +2776,7 @@ addEventListener("beforeprint",()=>{
 themeBefore=document.documentElement.dataset.theme;
 setTheme("light");
 document.body.style.width="700px";
+document.documentElement.style.setProperty("--pad","0px");
 state.printing=true;
 tell("resize");
 showTable();
@@ -2763,6 +2784,7 @@ if(timeline&&lanes.length)drawTimeline();
 });
 addEventListener("afterprint",()=>{
 document.body.style.width="";
+document.documentElement.style.removeProperty("--pad");
 state.printing=false;
 showTable();
 setTheme(themeBefore);
