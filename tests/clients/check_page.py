@@ -217,8 +217,11 @@ def check_steps(driver, path):
     steps = [s[2] for s in data_of(page)["steps"]["of"]]
     columns = page.js("[...document.querySelectorAll('#steps_b .column')].map(c => "
                       "['least', 'median', 'most'].map(w => +c.dataset[w]))")
-    check("more than one step a pixel: columns, and elements of each",
-          (100 < len(columns) < 400, page.count("#steps_b .column > *")), (True, 3 * len(columns)))
+    check("more than one step a pixel: columns, and marks of each",
+          (100 < len(columns) < 400, page.count("#steps_b .column > rect")),
+          (True, 3 * len(columns)))
+    check("how many there are", page.js("document.getElementById('steps_n').textContent"),
+          f"the latest {len(steps):,} of 10,000")
     check("least of all columns", min(c[0] for c in columns), min(steps))
     check("most of all columns", max(c[2] for c in columns), max(steps))
     holds("medians lie between", all(a <= b <= c for a, b, c in columns))

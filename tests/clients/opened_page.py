@@ -48,6 +48,8 @@ class Page:
         """Saves what is in the window, or the whole document."""
         shot = {"format": "png", "captureBeyondViewport": whole}
         if whole:
+            # Else it stands in the middle, where the browser takes a part of the picture anew.
+            self.driver.execute_script("document.getElementById('bar').style.position = 'static'")
             width, height = self.js("[innerWidth, document.documentElement.scrollHeight]")
             shot["clip"] = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
         taken = self.driver.execute_cdp_cmd("Page.captureScreenshot", shot)

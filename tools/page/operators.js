@@ -56,7 +56,7 @@ function groupedRows() {
 /** How many letters fit into the column of names. */
 function nameRoom(columns) {
   if (state.printing) return 400;
-  if (isNarrow()) return Math.floor((innerWidth - 130) / 7.4) + 12;
+  if (isNarrow()) return Math.floor((innerWidth - 130) / 8.4) + 12;
   const others = columns.reduce((sum, c) => sum + (c.width ? wideOf(c) : 0), 0);
   return Math.max(12, Math.floor((table.wide_px - others - 28) / 7.2));
 }

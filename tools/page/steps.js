@@ -43,6 +43,7 @@ const STEP_COLUMN = 3;
 /** More than one step a pixel: of the steps of each column the least, the median and the most. */
 function stepColumns(steps, left, width, scale, bottom, top) {
   const columns = Math.floor((width - left) / STEP_COLUMN);
+  let labelled = left - 60;
   return Array.from({ length: columns }, (_, c) => {
     const from = Math.floor(c * steps.length / columns);
     const to = Math.floor((c + 1) * steps.length / columns);
@@ -59,6 +60,10 @@ function stepColumns(steps, left, width, scale, bottom, top) {
     out.addEventListener("pointermove", (event) => showTip(event,
       `steps ${steps[from][0]} to ${steps[to - 1][0]}`,
       [`median ${time(median)}`, `least ${time(least)}, most ${time(most)}`]));
+    if (x >= labelled + 60) {
+      labelled = x;
+      out.append(svg("text", { x, y: bottom + 18 }, count(steps[from][0])));
+    }
     out.addEventListener("pointerleave", hideTip);
     return out;
   });

@@ -1027,7 +1027,7 @@ return out;
 }
 function nameRoom(columns){
 if(state.printing)return 400;
-if(isNarrow())return Math.floor((innerWidth - 130)/ 7.4)+ 12;
+if(isNarrow())return Math.floor((innerWidth - 130)/ 8.4)+ 12;
 const others=columns.reduce((sum,c)=>sum +(c.width?wideOf(c):0),0);
 return Math.max(12,Math.floor((table.wide_px - others - 28)/ 7.2));
 }
@@ -2507,6 +2507,7 @@ return out;
 const STEP_COLUMN=3;
 function stepColumns(steps,left,width,scale,bottom,top){
 const columns=Math.floor((width - left)/ STEP_COLUMN);
+let labelled=left - 60;
 return Array.from({length:columns},(_,c)=>{
 const from=Math.floor(c*steps.length / columns);
 const to=Math.floor((c + 1)*steps.length / columns);
@@ -2523,6 +2524,10 @@ svg("rect",{x,y:top,width:STEP_COLUMN,height:bottom - top,fill:"transparent"}));
 out.addEventListener("pointermove",(event)=>showTip(event,
 `steps ${steps[from][0]} to ${steps[to - 1][0]}`,
 [`median ${time(median)}`,`least ${time(least)}, most ${time(most)}`]));
+if(x>=labelled + 60){
+labelled=x;
+out.append(svg("text",{x,y:bottom + 18},count(steps[from][0])));
+}
 out.addEventListener("pointerleave",hideTip);
 return out;
 });

@@ -53,7 +53,10 @@ class page_steps {
     const profile& p = t_.run;
     constexpr std::size_t most = 2'000;
     const std::size_t first = p.steps.size() > most ? p.steps.size() - most : 0;
-    out.member("all", p.steps.size());
+    // Their sums are of all steps, also of those whose marks had no room.
+    std::uint64_t all = 0;
+    for (const step_row& row : step_table(p)) all += row.count;
+    out.member("all", std::max<std::uint64_t>(all, p.steps.size()));
     out.member("region", p.stepping.region);
     out.key("of").open("[");
     for (std::size_t i = first; i < p.steps.size(); ++i) {
