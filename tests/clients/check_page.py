@@ -11,20 +11,15 @@ import sys
 import time
 
 import browser
+import page_sections as sections
 from opened_page import Page, check, holds
+from page_sections import show_all_rows
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 #: Columns of the page, their columns in the csv file, and how many csv units one unit of it is.
 COLUMNS = {"calls": "calls", "lost": "lost [ns]", "median": "median [ns]", "gbs": "gbs [GB/s]",
            "gflops": "gflops [GFLOP/s]", "intensity": "intensity [FLOP/B]"}
-
-
-def show_all_rows(page):
-    """Each row, in no group and with none folded."""
-    page.click("#operators_t .seg button", "none")
-    while page.count("#ops tr.more button"):
-        page.click("#ops tr.more button")
 
 
 def check_numbers(page, table):
@@ -155,119 +150,6 @@ def check_timeline(page):
     holds("0 shows all of it", all_.startswith("0\u202fns") and all_ != zoomed)
 
 
-def data_of(page):
-    return page.js("JSON.parse(document.getElementById('data').textContent)")
-
-
-def check_row_in_timeline(page, table):
-    """Around the slowest call of a row the lane of rates has the rate that kprof's table has."""
-    if page.js("timeline.hidden"):
-        return
-    show_all_rows(page)
-    best = max(range(len(table)), key=lambda i: float(table[i]["gflops [GFLOP/s]"] or 0))
-    page.click(f"#ops tr.row[data-row='{best}']")
-    page.click(f"#ops tr.row[data-row='{best}'] + tr.detail .go button", "slowest call")
-    time.sleep(0.4)
-    rate = float(page.js("document.querySelector('#timeline_b canvas[data-rate]').dataset.rate"))
-    wanted = 1e9 * float(table[best]["gflops [GFLOP/s]"])
-    holds(f"the rate of {table[best]['operator']} is {rate:.4g}, at least {wanted:.4g} FLOP/s",
-          0.97 * wanted <= rate <= 1.1 * wanted)
-    page.click(f"#ops tr.row[data-row='{best}']")
-
-
-def check_tree_order(page):
-    tops = ("[...document.querySelectorAll('#tree_b .box')].filter(b => b.style.top === '0px')"
-            ".map(b => b.getAttribute('aria-label'))")
-    by_time = page.js(tops)
-    page.click("#tree_t .seg button", "as it ran")
-    as_it_ran = page.js(tops)
-    check("as it ran the same boxes", sorted(as_it_ran), sorted(by_time))
-    holds("in another order", as_it_ran != by_time or len(by_time) < 3)
-    page.click("#tree_t .seg button", "by time")
-    check("and back", page.js(tops), by_time)
-
-
-def check_footer(page):
-    page.driver.execute_script("window.saved = []; URL.createObjectURL = (blob) => {"
-                               "blob.text().then((t) => window.saved.push(t)); return '#'; }")
-    page.click("#foot button")
-    time.sleep(0.3)
-    check("the footer saves the numbers", page.js("window.saved.length === 1 && "
-          "window.saved[0] === document.getElementById('data').textContent"), True)
-
-
-def check_idle(driver, path):
-    """The causes sum to the idle time, which is that of the report."""
-    page = Page(driver, path)
-    report = path.with_suffix(".txt").read_text()
-    for idle in data_of(page)["steps"]["idle"]:
-        check("idle time in the report", f"{idle['idle']}: " in report, True)
-        window = page.js("document.getElementById('steps_s').textContent").replace("\u202f", " ")
-        for cause, text, ns in idle["causes"]:
-            holds(f"{cause} {text} is on the page, and {cause} in the report",
-                  f"{cause}{text}" in window and cause in report)
-        whole = sum(ns for _, _, ns in idle["causes"])
-        unit = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[idle["idle"].split()[1]]
-        holds(f"causes sum to {whole} ns, {idle['idle']} in all",
-              abs(whole / unit / float(idle["idle"].split()[0]) - 1) < 0.005)
-
-
-def check_steps(driver, path):
-    page = Page(driver, path)
-    steps = [s[2] for s in data_of(page)["steps"]["of"]]
-    columns = page.js("[...document.querySelectorAll('#steps_b .column')].map(c => "
-                      "['least', 'median', 'most'].map(w => +c.dataset[w]))")
-    check("more than one step a pixel: columns, and marks of each",
-          (100 < len(columns) < 400, page.count("#steps_b .column > rect")),
-          (True, 3 * len(columns)))
-    check("how many there are", page.js("document.getElementById('steps_n').textContent"),
-          f"the latest {len(steps):,} of 10,000")
-    check("least of all columns", min(c[0] for c in columns), min(steps))
-    check("most of all columns", max(c[2] for c in columns), max(steps))
-    holds("medians lie between", all(a <= b <= c for a, b, c in columns))
-    page.is_quiet()
-
-
-def check_devices(driver, path):
-    page = Page(driver, path)
-    shown = {}
-    for gpu in ("GPU 0", "GPU 1"):
-        page.click("#roofline_t .seg button", gpu)
-        shown[gpu] = (page.js("[...document.querySelectorAll('#roofline_b circle[data-row]')]"
-                              ".map(c => +c.dataset.row).sort()"),
-                      page.js("document.querySelector('#roofline_b .ink').textContent"))
-    check("rows of both GPUs", sorted(shown["GPU 0"][0] + shown["GPU 1"][0]), [0, 1, 2, 3])
-    holds(f"roofs of their own: {shown['GPU 0'][1]}, {shown['GPU 1'][1]}",
-          shown["GPU 0"][1] != shown["GPU 1"][1])
-    lanes = [lane["device"] for lane in data_of(page)["timeline"]["lanes"]
-             if lane["kind"] == "stream"]
-    check("lanes of streams know their GPU", sorted(set(lanes)), [0, 1])
-    page.is_quiet()
-
-
-def check_dense(driver, path):
-    """Of 10^6 slices a column shows what bounds them, and the filter takes their hue away."""
-    page = Page(driver, path)
-    page.click("#timeline_t .seg button", "all")
-    page.is_quiet()
-    counts = """
-      const node = document.querySelector("#timeline_b canvas[tabindex]");
-      const all = node.getContext("2d").getImageData(0, 0, node.width, node.height).data;
-      const hex = getComputedStyle(document.documentElement).getPropertyValue("--latency").trim();
-      const wanted = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-      let found = 0;
-      for (let i = 0; i < all.length; i += 4)
-        if (wanted.every((c, k) => Math.abs(all[i + k] - c) < 3)) found++;
-      return found;
-    """
-    time.sleep(0.5)
-    seen = page.driver.execute_script(counts)
-    holds(f"{seen} pixels are solid in the hue of latency", seen > 1000)
-    page.all("#filter")[0].send_keys("nothing has this name")
-    time.sleep(0.8)
-    check("with a filter that nothing matches", page.driver.execute_script(counts), 0)
-
-
 def check_page(driver, path):
     print(path.name, path.stat().st_size)
     with open(path.with_suffix(".csv"), newline="", encoding="utf-8") as file:
@@ -278,9 +160,9 @@ def check_page(driver, path):
     address = check_selection(page, table)
     check_keys(page)
     check_timeline(page)
-    check_row_in_timeline(page, table)
-    check_tree_order(page)
-    check_footer(page)
+    sections.check_row_in_timeline(page, table)
+    sections.check_tree_order(page)
+    sections.check_footer(page)
     check_widths(page)
     driver.execute_cdp_cmd("Page.printToPDF", {})
     page.is_quiet()
@@ -311,10 +193,11 @@ def main():
     try:
         for name in ("resnet50", "training", "train"):
             check_page(driver, folder / f"{name}.html")
-        check_idle(driver, folder / "training.html")
-        check_steps(driver, folder / "steps.html")
-        check_devices(driver, folder / "devices.html")
-        check_dense(driver, folder / "million.html")
+        sections.check_idle(driver, folder / "training.html")
+        sections.check_regions(driver, folder / "training.html")
+        sections.check_steps(driver, folder / "steps.html")
+        sections.check_devices(driver, folder / "devices.html")
+        sections.check_dense(driver, folder / "million.html")
         check_hostile(driver, folder / "hostile.html")
         check_without_script(driver, folder / "resnet50.html")
     finally:

@@ -3,7 +3,7 @@
 const view = { from: 0, to: 1, colours: null, top: [], frame: 0, pointer: null };
 const LABEL = () => (isNarrow() ? 0 : 150);
 const RATE = 44;
-const ROW = { steps: 18, thread: 17, calls: 12, stream: 36, rate: RATE };
+const ROW = { steps: 18, thread: 17, calls: 12, regions: 17, stream: 36, rate: RATE };
 const highOfLane = (lane) => (lane.kind === "rate" ? RATE : lane.rows.length * ROW[lane.kind]);
 const canvas = el("canvas", { tabindex: 0, role: "img",
   "aria-label": "Timeline of threads and streams; keys w a s d zoom and move, 0 shows all" });
@@ -226,9 +226,11 @@ function drawArrow(pen) {
   const text = `launched ${time(best.launch)} before it ran`, w = pen.measureText(text).width;
   const x = Math.max(LABEL() + 4, Math.min(canvas.clientWidth - w - 4, (x0 + x1 - w) / 2));
   pen.fillStyle = c.bg;
-  pen.fillRect(x - 4, (y0 + y1) / 2 - 11, w + 8, 16);
+  // Below the thread, where no names are.
+  const y = Math.min(y0 + 12, (y0 + y1) / 2);
+  pen.fillRect(x - 4, y - 12, w + 8, 16);
   pen.fillStyle = c.ink;
-  pen.fillText(text, x, (y0 + y1) / 2 + 1);
+  pen.fillText(text, x, y);
   pen.restore();
 }
 /** In digits that tell apart what is a hundredth of the span from one another. */

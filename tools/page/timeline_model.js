@@ -3,6 +3,7 @@
 const timeline = data.timeline ? decoded(data.timeline) : null;
 let lanes = [];
 let hiddenLanes = [];
+const MOST_REGIONS = 3;  // one in another, on a device
 const MOST_LANES = 8;  // of threads, and of streams, unless asked for
 
 /** Slices of a lane in rows: one that begins inside another lies a row below. */
@@ -37,6 +38,58 @@ function firstAfter(ends, at) {
   return low;
 }
 const nodeAt = new Map();
+/** The regions around a node, the outermost first. */
+function regionsAround(node) {
+  const out = [];
+  for (let at = node; at; at = nodeAt.get(at.parent)) if (!at.op) out.unshift(at);
+  return out;
+}
+/** Which run of a region a launch at `t` was in: when that began on the launching thread. */
+function runOfRegion(thread, region, t) {
+  for (const line of thread ? thread.rows : []) {
+    const k = firstAfter(line.end, t);
+    if (k < line.begin.length && line.begin[k] <= t && thread.node[line.which[k]] === region.id)
+      return line.begin[k];
+  }
+  return -1;
+}
+/** Regions of the host where their work ran on a device: from the first start to the last end of
+ * what was launched in a run of the region. */
+function regionLane(id, streams, made) {
+  const found = new Map();
+  for (const lane of streams)
+    for (const line of lane.rows)
+      line.begin.forEach((begin, k) => {
+        const i = line.which[k], launch = lane.launch[i];
+        if (launch < 0) return;
+        const thread = made.find((l) => l.at === lane.launcher[i]);
+        // What is no slice of the host, as a graph, has its runs from what is around it.
+        let run = -1;
+        regionsAround(nodeAt.get(lane.node[i])).slice(0, MOST_REGIONS).forEach((region, depth) => {
+          run = Math.max(run, runOfRegion(thread, region, begin - launch));
+          const key = `${region.id} ${run}`, one = found.get(key);
+          if (!one) found.set(key, { region, depth, begin, end: line.end[k] });
+          else {
+            one.begin = Math.min(one.begin, begin);
+            one.end = Math.max(one.end, line.end[k]);
+          }
+        });
+      });
+  if (found.size === 0) return [];
+  const lane = { name: `GPU ${id}, regions`, kind: "regions", device: id, rows: [], node: [] };
+  for (const one of [...found.values()].sort((a, b) => a.begin - b.begin)) {
+    const line = lane.rows[one.depth] = lane.rows[one.depth] || { begin: [], end: [], which: [] };
+    const before = line.end[line.end.length - 1];
+    // What crosses the run before it is cut where that ends.
+    if (before >= one.end) continue;
+    line.begin.push(Math.max(one.begin, before || one.begin));
+    line.end.push(one.end);
+    line.which.push(lane.node.length);
+    lane.node.push(one.region.id);
+  }
+  lane.begin = lane.node;
+  return [lane];
+}
 /** None where no row that ran there has a rate. */
 function rateLane(id, sources) {
   const known = sources.some((lane) => lane.node.some((node) => {
@@ -46,8 +99,8 @@ function rateLane(id, sources) {
   return known ? [{ name: "rate", kind: "rate", device: id, sources, rows: [], begin: [] }] : [];
 }
 if (timeline) {
-  timeline.node.forEach((node, i) => nodeAt.set(node,
-    { name: timeline.node_name[i], row: timeline.node_row[i], op: timeline.node_op[i] === 1 }));
+  timeline.node.forEach((node, i) => nodeAt.set(node, { id: node, name: timeline.node_name[i],
+    row: timeline.node_row[i], op: timeline.node_op[i] === 1, parent: timeline.node_parent[i] }));
   const busy = (lane) => lane.ns.reduce((sum, ns) => sum + ns, 0);
   const made = timeline.lanes.map(decoded).map((lane, i) =>
     ({ ...lane, at: i, busy: busy(lane), rows: rowsOfLane(lane) })).filter((l) => l.begin.length);
@@ -61,7 +114,7 @@ if (timeline) {
   if (devices.length === 0) lanes.push(...rateLane(-1, lanes.filter((l) => l.kind === "thread")));
   for (const id of devices) {
     const own = streams.filter((s) => s.device === id);
-    lanes.push(...own, ...rateLane(id, own));
+    lanes.push(...regionLane(id, own, made), ...own, ...rateLane(id, own));
   }
   if (data.steps && data.steps.of.length)
     lanes.unshift({ name: "steps", kind: "steps", rows: [{
@@ -74,7 +127,7 @@ function foldLanes(fold) {
   const all = [...lanes, ...hiddenLanes].sort((a, b) => a.order - b.order);
   let threads = 0, streams = 0;
   const keeps = (lane) => {
-    if (lane.kind === "steps" || lane.kind === "rate") return true;
+    if (/^(steps|regions|rate)$/.test(lane.kind)) return true;
     return lane.kind === "stream" ? ++streams <= MOST_LANES : ++threads <= MOST_LANES;
   };
   lanes = fold ? all.filter(keeps) : all;
@@ -87,6 +140,7 @@ foldLanes(true);
 function sliceOf(lane, i) {
   if (lane.kind === "steps") return { name: `step ${data.steps.of[i][0]}`, row: -1, op: false };
   const node = lane.node ? nodeAt.get(lane.node[i]) : undefined;
+  if (lane.kind === "regions") return { name: node.name, row: -1, op: false };
   if (lane.kind === "thread")
     return { name: node ? node.name : "", row: node && node.op ? node.row : -1, op: node &&
       node.op };
@@ -100,7 +154,7 @@ function slowestOf(row) {
   for (const lane of lanes)
     for (const line of lane.rows)
       for (let k = 0; k < line.begin.length; k++) {
-        if (lane.kind === "steps") continue;
+        if (lane.kind === "steps" || lane.kind === "regions") continue;
         const node = lane.node ? nodeAt.get(lane.node[line.which[k]]) : undefined;
         if (!node || node.row !== row || (lane.kind === "thread" && !node.op)) continue;
         const ns = line.end[k] - line.begin[k];

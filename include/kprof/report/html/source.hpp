@@ -1817,6 +1817,7 @@ for(const[box,n]of treeView.boxes)box.classList.toggle("off",!matches(n));
 R"page(const timeline=data.timeline?decoded(data.timeline):null;
 let lanes=[];
 let hiddenLanes=[];
+const MOST_REGIONS=3;
 const MOST_LANES=8;
 function rowsOfLane(lane){
 const out=[],ends=[];
@@ -1847,6 +1848,52 @@ else low=middle + 1;
 return low;
 }
 const nodeAt=new Map();
+function regionsAround(node){
+const out=[];
+for(let at=node;at;at=nodeAt.get(at.parent))if(!at.op)out.unshift(at);
+return out;
+}
+function runOfRegion(thread,region,t){
+for(const line of thread?thread.rows:[]){
+const k=firstAfter(line.end,t);
+if(k<line.begin.length&&line.begin[k]<=t&&thread.node[line.which[k]]===region.id)
+return line.begin[k];
+}
+return -1;
+}
+function regionLane(id,streams,made){
+const found=new Map();
+for(const lane of streams)
+for(const line of lane.rows)
+line.begin.forEach((begin,k)=>{
+const i=line.which[k],launch=lane.launch[i];
+if(launch<0)return;
+const thread=made.find((l)=>l.at===lane.launcher[i]);
+let run=-1;
+regionsAround(nodeAt.get(lane.node[i])).slice(0,MOST_REGIONS).forEach((region,depth)=>{
+run=Math.max(run,runOfRegion(thread,region,begin - launch));
+const key=`${region.id} ${run}`,one=found.get(key);
+if(!one)found.set(key,{region,depth,begin,end:line.end[k]});
+else{
+one.begin=Math.min(one.begin,begin);
+one.end=Math.max(one.end,line.end[k]);
+}
+});
+});
+if(found.size===0)return[];
+const lane={name:`GPU ${id}, regions`,kind:"regions",device:id,rows:[],node:[]};
+for(const one of[...found.values()].sort((a,b)=>a.begin - b.begin)){
+const line=lane.rows[one.depth]=lane.rows[one.depth]||{begin:[],end:[],which:[]};
+const before=line.end[line.end.length - 1];
+if(before>=one.end)continue;
+line.begin.push(Math.max(one.begin,before||one.begin));
+line.end.push(one.end);
+line.which.push(lane.node.length);
+lane.node.push(one.region.id);
+}
+lane.begin=lane.node;
+return[lane];
+}
 function rateLane(id,sources){
 const known=sources.some((lane)=>lane.node.some((node)=>{
 const of=nodeAt.get(node);
@@ -1855,8 +1902,8 @@ return of&&of.row>=0&&metricOf(of.row,"gflops")>0;
 return known?[{name:"rate",kind:"rate",device:id,sources,rows:[],begin:[]}]:[];
 }
 if(timeline){
-timeline.node.forEach((node,i)=>nodeAt.set(node,
-{name:timeline.node_name[i],row:timeline.node_row[i],op:timeline.node_op[i]===1}));
+timeline.node.forEach((node,i)=>nodeAt.set(node,{id:node,name:timeline.node_name[i],
+row:timeline.node_row[i],op:timeline.node_op[i]===1,parent:timeline.node_parent[i]}));
 const busy=(lane)=>lane.ns.reduce((sum,ns)=>sum + ns,0);
 const made=timeline.lanes.map(decoded).map((lane,i)=>
 ({...lane,at:i,busy:busy(lane),rows:rowsOfLane(lane)})).filter((l)=>l.begin.length);
@@ -1868,7 +1915,7 @@ const streams=ofKind("stream"),devices=[...new Set(streams.map((s)=>s.device))].
 if(devices.length===0)lanes.push(...rateLane(-1,lanes.filter((l)=>l.kind==="thread")));
 for(const id of devices){
 const own=streams.filter((s)=>s.device===id);
-lanes.push(...own,...rateLane(id,own));
+lanes.push(...regionLane(id,own,made),...own,...rateLane(id,own));
 }
 if(data.steps&&data.steps.of.length)
 lanes.unshift({name:"steps",kind:"steps",rows:[{
@@ -1879,7 +1926,7 @@ function foldLanes(fold){
 const all=[...lanes,...hiddenLanes].sort((a,b)=>a.order - b.order);
 let threads=0,streams=0;
 const keeps=(lane)=>{
-if(lane.kind==="steps"||lane.kind==="rate")return true;
+if(/^(steps|regions|rate)$/.test(lane.kind))return true;
 return lane.kind==="stream"?++streams<=MOST_LANES:++threads<=MOST_LANES;
 };
 lanes=fold?all.filter(keeps):all;
@@ -1890,6 +1937,7 @@ foldLanes(true);
 function sliceOf(lane,i){
 if(lane.kind==="steps")return{name:`step ${data.steps.of[i][0]}`,row:-1,op:false};
 const node=lane.node?nodeAt.get(lane.node[i]):undefined;
+if(lane.kind==="regions")return{name:node.name,row:-1,op:false};
 if(lane.kind==="thread")
 return{name:node?node.name:"",row:node&&node.op?node.row:-1,op:node&&
 node.op};
@@ -1902,7 +1950,7 @@ let found=null;
 for(const lane of lanes)
 for(const line of lane.rows)
 for(let k=0;k<line.begin.length;k++){
-if(lane.kind==="steps")continue;
+if(lane.kind==="steps"||lane.kind==="regions")continue;
 const node=lane.node?nodeAt.get(lane.node[line.which[k]]):undefined;
 if(!node||node.row!==row||(lane.kind==="thread"&&!node.op))continue;
 const ns=line.end[k]- line.begin[k];
@@ -1916,7 +1964,7 @@ return found;
 R"page(const view={from:0,to:1,colours:null,top:[],frame:0,pointer:null};
 const LABEL=()=>(isNarrow()?0:150);
 const RATE=44;
-const ROW={steps:18,thread:17,calls:12,stream:36,rate:RATE};
+const ROW={steps:18,thread:17,calls:12,regions:17,stream:36,rate:RATE};
 const highOfLane=(lane)=>(lane.kind==="rate"?RATE:lane.rows.length*ROW[lane.kind]);
 const canvas=el("canvas",{tabindex:0,role:"img",
 "aria-label":"Timeline of threads and streams; keys w a s d zoom and move, 0 shows all"});
@@ -2127,9 +2175,10 @@ pen.font=`12px ${c.font}`;
 const text=`launched ${time(best.launch)} before it ran`,w=pen.measureText(text).width;
 const x=Math.max(LABEL()+ 4,Math.min(canvas.clientWidth - w - 4,(x0 + x1 - w)/ 2));
 pen.fillStyle=c.bg;
-pen.fillRect(x - 4,(y0 + y1)/ 2 - 11,w + 8,16);
+const y=Math.min(y0 + 12,(y0 + y1)/ 2);
+pen.fillRect(x - 4,y - 12,w + 8,16);
 pen.fillStyle=c.ink;
-pen.fillText(text,x,(y0 + y1)/ 2 + 1);
+pen.fillText(text,x,y);
 pen.restore();
 }
 function preciseTime(ns,span){

@@ -180,11 +180,16 @@ class page_timeline {
     return {{median.begin, median.end}, {slowest.begin, slowest.end}};
   }
 
-  /// The nodes that slices name: name, row and kind of each, by its number in the profile.
+  /// The nodes that slices name and those around them: name, row, kind and the one around each, by
+  /// its number in the profile.
   [[gnu::cold]] void put_nodes(script_json& out) const {
     std::vector<bool> used(t_.run.nodes.size());
     for (const page_slice& s : slices_)
       if (s.what >= 0) used[static_cast<std::size_t>(s.what)] = true;
+    for (std::size_t i = used.size(); i-- > 0;)  // a node stands behind the one around it
+      if (const std::uint32_t around = parent_of(t_.run, static_cast<std::uint32_t>(i));
+          used[i] && around != scope_node::none)
+        used[around] = true;
     std::vector<std::uint32_t> nodes;
     for (std::uint32_t i = 0; i < used.size(); ++i)
       if (used[i]) nodes.push_back(i);
@@ -195,6 +200,12 @@ class page_timeline {
     out.column("node_row", nodes, [&](std::uint32_t i) {
       const std::uint32_t row = t_.row_of(i);
       out.integer(row < t_.operators.rows.size() ? static_cast<std::int64_t>(row) : -1);
+    });
+    out.column("node_parent", nodes, [&](std::uint32_t i) {
+      const std::uint32_t around = parent_of(t_.run, i);
+      const bool is_root =
+          around == scope_node::none || t_.run.nodes[around].kind == scope_kind::root;
+      out.integer(is_root ? -1 : static_cast<std::int64_t>(around));
     });
     out.column("node_op", nodes, [&](std::uint32_t i) {
       out.integer(t_.run.nodes[i].kind == scope_kind::op ? 1 : 0);
