@@ -28,6 +28,7 @@ function lanePlaces() {
     y = top + highOfLane(lane) + (lane.kind === "thread" ? 10 : 8);
     return top;
   });
+  canvas.dataset.lanes = lanes.map((lane, i) => `${lane.kind} ${view.top[i]}`).join(" ");
   return y + 18;
 }
 const xOf = (t) => LABEL() +

@@ -1988,6 +1988,7 @@ const top=y + titleHigh();
 y=top + highOfLane(lane)+(lane.kind==="thread"?10:8);
 return top;
 });
+canvas.dataset.lanes=lanes.map((lane,i)=>`${lane.kind} ${view.top[i]}`).join(" ");
 return y + 18;
 }
 const xOf=(t)=>LABEL()+
