@@ -45,6 +45,24 @@ def check_tree_order(page):
     check("and back", page.js(tops), by_time)
 
 
+def check_groups(page):
+    """A bar is solid by the share of the roof that is written beside it."""
+    page.click("#operators_t .seg button", "operator")
+    compared = 0
+    for line in page.all("#ops tr.group"):
+        rects, written = page.driver.execute_script(
+            "return [[...arguments[0].querySelectorAll('td rect')].slice(0, 2)"
+            ".map(r => +r.getAttribute('width')), [...arguments[0].cells]"
+            ".map(c => c.textContent).find(t => /\\d\u202f%/.test(t))]", line)
+        if len(rects) < 2 or rects[0] < 20 or not written or "<" in written:
+            continue
+        share = 100 * rects[1] / rects[0]
+        holds(f"solid is {share:.1f} % of the bar, written is {written.strip()}",
+              abs(share - float(written.split("\u202f")[0])) <= 1)
+        compared += 1
+    holds(f"{compared} bars", compared)
+
+
 def check_footer(page):
     page.driver.execute_script("window.saved = []; URL.createObjectURL = (blob) => {"
                                "blob.text().then((t) => window.saved.push(t)); return '#'; }")

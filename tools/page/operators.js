@@ -24,6 +24,9 @@ function compare(a, b) {
 const groupText = (row) => (table.group === "none" ? "" : table.group === "bound"
   ? rows.bound[row] || "n/a" : rows[table.group === "operator" ? "name" : table.group][row]);
 
+/** What is above a roof adds nothing to what is needed: its formula or the roof is wrong. */
+const neededBy = (list) => list.reduce((sum, row) =>
+  sum + (rows.bound[row] === "impossible" ? 0 : rows.needed[row]), 0);
 /** The groups with their rows, all sorted; sums come from the groups' own table, if any. */
 function groupedRows() {
   const found = new Map();
@@ -38,8 +41,8 @@ function groupedRows() {
   for (const group of found.values()) {
     group.rows.sort(compare);
     group.ns = group.rows.reduce((sum, row) => sum + rows.time[row], 0);
-    group.needed = group.rows.reduce((sum, row) => sum + rows.needed[row], 0);
     group.at = source && !state.match ? source[text].indexOf(group.key) : -1;
+    group.needed = group.at >= 0 ? source.needed[group.at] : neededBy(group.rows);
     group.lead = group.rows[0];
   }
   const out = [...found.values()];
@@ -149,7 +152,7 @@ function groupRow(columns, group, inside) {
 }
 function moreRow(columns, hidden, step, expand) {
   const group = { ns: hidden.reduce((s, row) => s + rows.time[row], 0),
-    needed: hidden.reduce((s, row) => s + rows.needed[row], 0), bound: "" };
+    needed: neededBy(hidden), bound: "" };
   const lost = hidden.reduce((s, row) => s + (lostOf(row) || 0), 0);
   const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
   const wrong = hidden.filter((row) => rows.bound[row] === "impossible").length;

@@ -998,6 +998,8 @@ return table.down===(typeof x!=="string")?order:-order;
 }
 const groupText=(row)=>(table.group==="none"?"":table.group==="bound"
 ?rows.bound[row]||"n/a":rows[table.group==="operator"?"name":table.group][row]);
+const neededBy=(list)=>list.reduce((sum,row)=>
+sum +(rows.bound[row]==="impossible"?0:rows.needed[row]),0);
 function groupedRows(){
 const found=new Map();
 for(const row of allRows){
@@ -1011,8 +1013,8 @@ const text={operator:"name",pass:"pass",dtype:"dtype"}[table.group];
 for(const group of found.values()){
 group.rows.sort(compare);
 group.ns=group.rows.reduce((sum,row)=>sum + rows.time[row],0);
-group.needed=group.rows.reduce((sum,row)=>sum + rows.needed[row],0);
 group.at=source&&!state.match?source[text].indexOf(group.key):-1;
+group.needed=group.at>=0?source.needed[group.at]:neededBy(group.rows);
 group.lead=group.rows[0];
 }
 const out=[...found.values()];
@@ -1117,7 +1119,7 @@ el("span",{class:"note"},inside))),sumCells(columns,group,values));
 }
 function moreRow(columns,hidden,step,expand){
 const group={ns:hidden.reduce((s,row)=>s + rows.time[row],0),
-needed:hidden.reduce((s,row)=>s + rows.needed[row],0),bound:""};
+needed:neededBy(hidden),bound:""};
 const lost=hidden.reduce((s,row)=>s +(lostOf(row)||0),0);
 const calls=hidden.reduce((s,row)=>s +(metricOf(row,"calls")||0),0);
 const wrong=hidden.filter((row)=>rows.bound[row]==="impossible").length;
