@@ -5,7 +5,6 @@ record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF TRAIN WIDE
 
 RESNET50, TRAINING and TRAIN are the examples resnet50_onednn, 18_gpu_training and train, SCRIPTED
 the folder of the scripted CUDA, KPROF the program kprof, WIDE that of wide.cpp. A run NAME gives
-the folder of the scripted CUDA, KPROF the program kprof, WIDE that of wide.cpp. A run NAME gives
 NAME.saved.json and traces when it ends: NAME.json, NAME.json.gz, NAME.pt.trace.json, NAME.pftrace
 and NAME.pftrace.gz. What `kprof show` makes of the saved profile is NAME.folded,
 NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and
