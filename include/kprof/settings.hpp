@@ -35,6 +35,8 @@
 //                          record some of the steps that kprof::step() begins: pass over skip of
 //                          them, then, in each of repeat cycles (0: until the end), rest for wait,
 //                          record and forget warmup, and record active
+//   threads=N|all          threads that work in a call of an operator that does not say, as where a
+//                          library shares its work; all: as many as the process may use CPUs
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
 //

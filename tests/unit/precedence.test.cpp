@@ -54,6 +54,12 @@ TEST_CASE("precedence.the_environment_chooses_where_ceilings_come_from") {
   CHECK(choice("a.txt", "b.txt") == "b.txt");
 }
 
+TEST_CASE("precedence.the_environment_says_how_many_threads_work_in_calls") {
+  CHECK(combine({.threads = 4}, {}).value.threads == 4);
+  CHECK(combine({.threads = 4}, {.threads = 2}).value.threads == 2);
+  CHECK(combine({}, {.threads = kprof::all_cpus}).value.threads == kprof::all_cpus);
+}
+
 TEST_CASE("precedence.the_environment_chooses_whether_cupti_is_used") {
   const auto choice = [](cupti_choice program, cupti_choice environment) {
     return combine({.cupti = program}, {.cupti = environment}).value.cupti;

@@ -26,6 +26,10 @@ struct Copy {
 struct Silent {
   int k = 0;
 };
+struct Pooled {
+  std::int64_t n = 0;
+  constexpr int threads() const { return 3; }
+};
 struct Empty {};
 
 void spin(std::chrono::nanoseconds time) {
@@ -262,6 +266,24 @@ TEST_CASE("session.call_sites_are_kept") {
   CHECK(only(p, "Silent k=1").line == static_cast<std::uint32_t>(line));
   CHECK(only(p, "Silent k=1").file.find("session.test.cpp") != std::string::npos);
   CHECK(only(p, "Silent k=2").file.empty());
+}
+
+TEST_CASE("session.settings_say_how_many_threads_work_in_calls_that_do_not") {
+  REQUIRE(kprof::start({.threads = 2}));
+  {
+    KPROF_REGION("around");
+    { KPROF_OP(Silent, {1}); }
+    { KPROF_OP(Pooled, {1}); }
+    { KPROF_PART(Silent, {2}, 0, 1); }
+  }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(only(p, "around").work.threads == 0);
+  CHECK(only(p, "around/Silent k=1").work.threads == 2);
+  CHECK(only(p, "around/Pooled n=1").work.threads == 3);
+  CHECK(only(p, "around/Silent k=2").work.threads == 0);
+  REQUIRE(kprof::start());
+  { KPROF_OP(Silent, {1}); }
+  CHECK(only(kprof::snapshot(), "Silent k=1").work.threads == 0);
 }
 
 TEST_CASE("session.the_clock_names_its_residual_only_when_it_has_one") {

@@ -89,6 +89,18 @@ TEST_CASE("settings.ceilings_come_from_words_or_a_file") {
   }
 }
 
+TEST_CASE("settings.threads_are_a_number_or_all") {
+  CHECK(settings::parse("threads=4").value.threads == 4);
+  CHECK(settings::parse("threads=all").value.threads == kprof::all_cpus);
+  CHECK(complaint("threads=all") == "");
+  for (const char* wrong : {"threads", "threads=", "threads=0", "threads=-1", "threads=4x",
+                            "threads=99999999999", "threads=All"}) {
+    INFO(wrong);
+    CHECK(contains(complaint(wrong), "threads= is a number from 1 on, or all, for as many"));
+    CHECK(settings::parse(wrong).value.threads == 0);
+  }
+}
+
 TEST_CASE("settings.sizes_have_units") {
   CHECK(settings::parse("memory=1234567").value.memory == 1234567);
   CHECK(settings::parse("memory=1234567B").value.memory == 1234567);

@@ -32,6 +32,7 @@ inline effective_settings combine(const settings& program, const settings& envir
   value.signals = program.signals && environment.signals;
   if (environment.ceilings != "auto") value.ceilings = environment.ceilings;
   if (!environment.step.empty()) value.step = environment.step;
+  if (environment.threads != 0) value.threads = environment.threads;
   if (environment.schedule.is_on()) value.schedule = environment.schedule;
   if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
   if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";

@@ -4,8 +4,7 @@
 
 // The session of the process: made by the first module that asks for it, which owns it, and never
 // freed. The others find it through the hub and call the owner's functions. Every function locks
-// what it needs, in the order that docs/architecture.md gives under "Locks". Without memory they
-// throw std::bad_alloc; callers turn that into an error.
+// what it needs, in the order of "Locks" in docs/architecture.md. Without memory they throw.
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/attribute/build.hpp>
@@ -14,6 +13,7 @@
 #include <kprof/collect/uses_cuda.hpp>
 #include <kprof/emit/nvtx.hpp>
 #include <kprof/record/scope_functions.hpp>
+#include <kprof/session/apply_settings.hpp>
 #include <kprof/session/bootstrap.hpp>
 #include <kprof/session/build_name.hpp>
 #include <kprof/session/device_session.hpp>
@@ -148,7 +148,7 @@ class KPROF_DETAIL_LOCAL session_state {
         out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, wanted});
       }
       device_.describe(out.device, out.notes);
-      out.stepping.region = settings_.step;
+      apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out, now);
       describe_cost(out.cost, out.complete.recorded + out.complete.open);

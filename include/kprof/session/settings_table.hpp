@@ -6,9 +6,15 @@
 // list, and what settings.hpp and the documentation print. Included by the parser.
 
 #include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/session/settings_value.hpp>
 #include <kprof/status.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -26,6 +32,18 @@ inline status validate_step(const option_value& value) {
 }
 inline status validate_schedule(const option_value& value) {
   return step_schedule::parse(value.text).error;
+}
+
+/// "all" or a number from 1 on; 0 for anything else.
+inline std::uint32_t threads_in(std::string_view text) noexcept {
+  if (text == "all") return all_cpus;
+  std::uint32_t n = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
+  return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? n : 0;
+}
+inline status validate_threads(const option_value& value) {
+  if (threads_in(value.text) != 0) return {};
+  return {"threads= is a number from 1 on, or all, for as many as the process may use CPUs"};
 }
 
 inline constexpr option settings_table[] = {
@@ -94,6 +112,16 @@ inline constexpr option settings_table[] = {
                 "forget `warmup`, and record `active`",
      .validate = &validate_schedule,
      .store = &store_member<&settings::schedule>},
+    {.name = "threads",
+     .kind = option_kind::text,
+     .form = "N|all",
+     .meaning = "threads that work in a call of an operator that does not say, as where a library "
+                "shares its work; all: as many as the process may use CPUs",
+     .validate = &validate_threads,
+     .store =
+         [](void* into, const option_value& value) {
+           static_cast<settings*>(into)->threads = threads_in(value.text);
+         }},
     {.name = "signals",
      .kind = option_kind::flag,
      .fallback = "on",

@@ -51,6 +51,8 @@ struct settings {
   machine_ceilings machine{};
   /// Regions of this name are the program's steps; empty: those that kprof::step() begins.
   std::string step{};
+  /// How many threads work in a call of an operator without threads(), or all_cpus; 0: not known.
+  std::uint32_t threads = 0;
   step_schedule schedule{};  ///< which steps are recorded, see kprof::step(); none: all
   bool signals = true;       ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
   report_options report{};   ///< what report() shows when it is not told otherwise

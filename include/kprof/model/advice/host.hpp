@@ -105,7 +105,7 @@ namespace detail::advice_rules {
                       {as_share(ns / p.cpu_ns), as_time(ns)});
   out.action =
       "Guard what they do: KPROF_PART where they share a call, KPROF_OP where each has its own. "
-      "Of a library's threads, let the operator say threads()";
+      "Where a library shares the work of calls among its own threads, KPROF=threads=all says so";
   return true;
 }
 
