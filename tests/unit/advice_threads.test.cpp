@@ -79,6 +79,24 @@ TEST_CASE("advice_threads.H12_threads_without_guards") {
   CHECK(gain(p, "H12") == silent);
 }
 
+TEST_CASE("advice_threads.H13_operators_whose_threads_are_on_no_cpu") {
+  const auto off = [](double share) {
+    profile p = host_case{}.make();
+    p.nodes[1].measured_ns = p.nodes[1].total_ns;
+    p.nodes[1].measured_calls = p.nodes[1].calls;
+    p.nodes[1].off_cpu_ns = share * T;
+    return p;
+  };
+  CHECK(gain(off(0.21), "H13") == Approx(0.21 * T));
+  CHECK(gain(off(0.19), "H13") == silent);
+  CHECK(kprof_test::text_of(asked(off(0.5), "H13")[0])
+            .find("The program is on no CPU in 50% of its time in operators, mostly in Op: it "
+                  "waits, or others run in its place. Look at what else runs") == 0);
+  profile waits = off(0.9);  // for a device
+  waits.device.work.emplace_back().scope = 1;
+  CHECK(gain(waits, "H13") == silent);
+}
+
 TEST_CASE("advice_threads.H2_more_threads_than_cpus") {
   profile p = host_case{}.make();
   p.threads[0].in_scopes_ns = 2.5 * T;

@@ -15,6 +15,7 @@
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/shapes.hpp>
 #include <kprof/model/advice/steps.hpp>
+#include <kprof/model/advice/threads.hpp>
 #include <kprof/model/advice/timeline.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -74,6 +75,7 @@ inline constexpr advice_rule catalogue[] = {
     {"H10", calls, cause::threads, 0.01, &uneven_parts},
     {"H11", rows, cause::work, 0.01, &few_channels},
     {"H12", run, cause::threads, 0, &unguarded_threads},
+    {"H13", run, cause::run, 0, &off_the_cpu},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
@@ -238,6 +240,9 @@ inline constexpr explanation explanations[] = {
      "oneDNN, Understanding Memory Formats"},
     {"H12", "threads without guards do work that no row tells of",
      "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
+    {"H13", "threads in operators are on no CPU: they wait, or others run in their place",
+     "of the run >= 20 %, in calls whose CPU time is known, no work on a device",
+     "the time on no CPU", "VTune"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
