@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What check_page.py checks of the page's sections behind the operators."""
 
+import json
+import pathlib
+import re
+import tempfile
 import time
 
 from opened_page import Page, check, holds
@@ -43,6 +47,30 @@ def check_tree_order(page):
     holds("in another order", as_it_ran != by_time or len(by_time) < 3)
     page.click("#tree_t .seg button", "by time")
     check("and back", page.js(tops), by_time)
+
+
+def check_types(driver, path):
+    """The roofline of one type at a time, with its roofs: every other row as if of f64."""
+    text = path.read_text(encoding="utf-8")
+    columns = re.findall(r'"dtype":\{"all":\["f32"\],"of":\{"same":0,"count":(\d+)\}\}', text)
+    rows = int(columns[0])  # of the rows; the groups come behind
+    other = json.dumps({"all": ["f32", "f64"], "of": [i % 2 for i in range(rows)]})
+    text = re.sub(r'"dtype":\{"all":\["f32"\],"of":\{[^}]*\}\}',
+                  lambda _: f'"dtype":{other}', text, count=1)
+    changed = pathlib.Path(tempfile.mkdtemp()) / "types.html"
+    changed.write_text(text, encoding="utf-8")
+    page = Page(driver, changed)
+    shown = ("[...document.querySelectorAll('#roofline_b circle[data-row]')]"
+             ".map(c => +c.dataset.row)")
+    roofs = "document.getElementById('roofline_b').textContent.includes('f32, ')"
+    every = sorted(page.js(shown))
+    for name, at in (("f32", 0), ("f64", 1)):
+        page.click("#roofline_t .seg button", name)
+        check(f"rows of {name}", sorted(page.js(shown)), [i for i in every if i % 2 == at])
+        check(f"roofs of f32 with {name}", page.js(roofs), name == "f32")
+    page.click("#roofline_t .seg button", "all types")
+    check("rows of all types", sorted(page.js(shown)), every)
+    page.is_quiet()
 
 
 def check_groups(page):
