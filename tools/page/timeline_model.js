@@ -56,13 +56,13 @@ function runOfRegion(thread, region, t) {
 /** Regions of the host where their work ran on a device: from the first start to the last end of
  * what was launched in a run of the region. */
 function regionLane(id, streams, made) {
-  const found = new Map();
+  const found = new Map(), laneAt = new Map(made.map((lane) => [lane.at, lane]));
   for (const lane of streams)
     for (const line of lane.rows)
       line.begin.forEach((begin, k) => {
         const i = line.which[k], launch = lane.launch[i];
         if (launch < 0) return;
-        const thread = made.find((l) => l.at === lane.launcher[i]);
+        const thread = laneAt.get(lane.launcher[i]);
         // What is no slice of the host, as a graph, has its runs from what is around it.
         let run = -1;
         regionsAround(nodeAt.get(lane.node[i])).slice(0, MOST_REGIONS).forEach((region, depth) => {

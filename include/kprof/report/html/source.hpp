@@ -1864,13 +1864,13 @@ return line.begin[k];
 return -1;
 }
 function regionLane(id,streams,made){
-const found=new Map();
+const found=new Map(),laneAt=new Map(made.map((lane)=>[lane.at,lane]));
 for(const lane of streams)
 for(const line of lane.rows)
 line.begin.forEach((begin,k)=>{
 const i=line.which[k],launch=lane.launch[i];
 if(launch<0)return;
-const thread=made.find((l)=>l.at===lane.launcher[i]);
+const thread=laneAt.get(lane.launcher[i]);
 let run=-1;
 regionsAround(nodeAt.get(lane.node[i])).slice(0,MOST_REGIONS).forEach((region,depth)=>{
 run=Math.max(run,runOfRegion(thread,region,begin - launch));
