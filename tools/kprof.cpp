@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program kprof. `kprof run` starts a program with the session preloaded, so that a program
 // that only has guards (guard.hpp, nothing linked) gets its report. `kprof show` writes a saved
-// profile in any output, `kprof query` answers questions about one as JSON, `kprof compare` compares
-// runs with earlier ones. `kprof ceilings` prints what this machine reaches.
+// profile in any output, `kprof query` answers questions about one as JSON, and `kprof compare`
+// compares runs with earlier ones. `kprof ceilings` prints what this machine reaches.
 
 #include "ceilings.hpp"
 #include "compare.hpp"
