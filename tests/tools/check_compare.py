@@ -105,7 +105,8 @@ def check_json(before, after, slower):
             wrong = [(list(e.path), e.message) for e in kprof.validator.iter_errors(answer)]
             check(f"json, {name}: as its schema has it", not wrong, wrong[:3])
         for row in answer["rows"]:
-            check("its change lies in its interval", row["low"] <= row["change"] <= row["high"], row)
+            lies_in = row["low"] <= row["change"] <= row["high"]
+            check("its change lies in its interval", lies_in, row)
     keys = {row["key"] for row in kprof.ask(before[0], "rows")["rows"]}
     check("keys are those of kprof query", {row["key"] for row in answer["rows"]} <= keys, keys)
 
@@ -135,7 +136,8 @@ def check_page(folder, before, after):
     done = kprof.run("show", after[0], "--output", wanted)
     check("a page is written", done.returncode == 0, done)
     sentence = compare("of the page", *before, "--with", *after)[0].splitlines()[2]
-    check("it has the sentence of the table", sentence in page.read_text(encoding="utf-8"), sentence)
+    text = page.read_text(encoding="utf-8")
+    check("it has the sentence of the table", sentence in text, sentence)
     for option, error in ((f"against={folder}/nowhere.json", "cannot be read (No such file"),
                           (f"against={folder}/half.json", "save the profile again"),
                           (f"against={after[0]}", "are the same run"),
