@@ -104,8 +104,9 @@ template <class Row>
 [[gnu::cold]] inline std::string tested_text(const comparison& c) {
   const double percent = 100 * c.by.threshold;
   return runs_text(c) + (c.order == run_order::interleaved ? ", made in turns; " : "; ") +
-         counted(c.rows.size(), "row", "rows") + " tested, changes under " +
-         format_fixed(percent, percent == std::floor(percent) ? 0 : 1) + "% ignored";
+         counted(c.rows.size(), "row", "rows") + (c.has_verdicts() ? " tested" : " compared") +
+         ", changes under " + format_fixed(percent, percent == std::floor(percent) ? 0 : 1) +
+         "% ignored";
 }
 
 /// "A step is slower: it takes 5.0% more time, 4.1 to 5.9%."
@@ -194,13 +195,16 @@ template <class Row>
     if (const std::size_t n = c.count(verdict); n > 0)
       out += (out.empty() ? "" : " ") + counted(n, "row is ", "rows are ") + verdict_word(verdict) +
              ": " + rows_with(c, verdict) + '.';
-  const std::size_t open = c.count(change_verdict::not_shown);
   if (out.empty())
-    out = open > 0 ? "No row is shown to be slower or faster." : "No row is slower or faster.";
-  if (open > 0)
-    out +=
-        ' ' + counted(open, "row is", "rows are") + " neither shown to change nor to be the same.";
+    out = c.count(change_verdict::not_shown) > 0 ? "No row is shown to be slower or faster."
+                                                 : "No row is slower or faster.";
   return out;
+}
+
+[[gnu::cold]] inline std::string sentence_of_open_rows(const comparison& c) {
+  const std::size_t open = c.count(change_verdict::not_shown);
+  if (open == 0) return {};
+  return counted(open, "row is", "rows are") + " neither shown to change nor to be the same.";
 }
 
 [[gnu::cold]] inline std::string sentence_of_common(const comparison& c) {
@@ -288,8 +292,8 @@ struct comparison_words {
   if (!is_shown && c.count(change_verdict::slower) + c.count(change_verdict::faster) > 0)
     std::swap(total, rows);
   out.first = std::move(total);
-  for (const std::string& text :
-       {detail::sentence_of_cause(c), rows, detail::sentence_of_common(c)})
+  for (const std::string& text : {detail::sentence_of_cause(c), rows,
+                                  detail::sentence_of_open_rows(c), detail::sentence_of_common(c)})
     if (!text.empty()) out.rest += (out.rest.empty() ? "" : " ") + text;
   out.warnings = detail::warnings_of(c);
   out.below = detail::words_of_the_rest(c);
