@@ -142,7 +142,7 @@ TEST_CASE("compare.a_row_that_moved_to_the_device_is_not_compared") {
 }
 
 TEST_CASE("compare.fewer_than_three_runs_a_side_have_no_verdict") {
-  for (const std::size_t runs : {1, 2}) {
+  for (const std::size_t runs : {std::size_t{1}, std::size_t{2}}) {
     std::vector<kprof::compared_run> before = runs_of(example_before),
                                      after = runs_of(example_after);
     before.resize(runs);

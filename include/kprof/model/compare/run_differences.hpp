@@ -25,7 +25,7 @@ namespace detail {
 [[gnu::cold]] inline run_order order_of_runs(const std::vector<compared_run>& before,
                                              const std::vector<compared_run>& after) {
   std::uint64_t first[2] = {~0ULL, ~0ULL}, last[2] = {0, 0};
-  for (const std::size_t side : {0, 1})
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
     for (const compared_run& run : side == 0 ? before : after) {
       if (run.start_realtime_ns == 0) return run_order::unknown;
       first[side] = std::min(first[side], run.start_realtime_ns);
