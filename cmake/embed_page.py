@@ -23,7 +23,7 @@ HEADER = "include/kprof/report/html/source.hpp"
 STYLES = ("page.css", "sections.css")
 SCRIPTS = """
     core.js overview.js columns.js operators.js detail.js roofline.js tree.js timeline_model.js
-    timeline.js timeline_dense.js timeline_input.js steps.js rest.js main.js
+    timeline.js timeline_dense.js timeline_input.js steps.js rest.js compare.js main.js
 """.split()
 LONGEST = 60_000  # of a string literal: compilers need not take more than 65,536
 TOP = """// SPDX-License-Identifier: MIT

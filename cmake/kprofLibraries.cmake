@@ -71,8 +71,8 @@ if(KPROF_BUILD_TOOLS)
     file(READ ${schema} query_schema)
     configure_file(${PROJECT_SOURCE_DIR}/tools/query_schema.hpp.in
                    ${PROJECT_BINARY_DIR}/tool/query_schema.hpp @ONLY)
-    set(tool_sources kprof ceilings launch query query_lists query_tables query_trust saved_file
-                     show)
+    set(tool_sources kprof ceilings compare compare_json compare_table launch query query_envelope
+                     query_lists query_tables query_trust saved_file show)
     list(TRANSFORM tool_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tools/\\1.cpp")
     add_executable(kprof_tool ${tool_sources})
     target_include_directories(kprof_tool PRIVATE ${PROJECT_BINARY_DIR}/tool)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The program kprof. `kprof run` starts a program with the session preloaded, so that a program
 // that only has guards (guard.hpp, nothing linked) gets its report. `kprof show` writes a saved
-// profile in any output, `kprof query` answers questions about one as JSON. `kprof ceilings` prints
-// what this machine reaches.
+// profile in any output, `kprof query` answers questions about one as JSON, and `kprof compare`
+// compares runs with earlier ones. `kprof ceilings` prints what this machine reaches.
 
 #include "ceilings.hpp"
+#include "compare.hpp"
 #include "launch.hpp"
 #include "query.hpp"
 #include "show.hpp"
@@ -140,6 +141,38 @@ class query_command {
   std::string budget_;
 };
 
+/// `kprof compare`.
+class compare_command {
+ public:
+  explicit compare_command(CLI::App& app)
+      : command_(app.add_subcommand(
+            "compare", "Say which operators became slower or faster between saved profiles")) {
+    command_->add_option("before", words_.before, "saved profiles of runs before the change")
+        ->required();
+    command_->add_option("--with", words_.after, "saved profiles of runs after it")
+        ->type_name("AFTER...");
+    command_
+        ->add_option("--threshold", words_.threshold_percent,
+                     "smaller changes do not count, in percent; 3 unless given")
+        ->type_name("PERCENT");
+    command_->add_flag("--gate", words_.is_gate,
+                       "end with 3 where a row, a step or the run is slower");
+    command_->add_flag("--json", words_.as_json, "print one JSON object, as kprof query does");
+    command_->footer(
+        "  kprof compare before_*.json --with after_*.json\n"
+        "  kprof compare main_*.json --with branch_*.json --gate || exit 1");
+  }
+  compare_command(const compare_command&) = delete;
+  compare_command& operator=(const compare_command&) = delete;
+
+  bool is_asked() const { return command_->parsed(); }
+  const kprof_tool::compare_words& words() const { return words_; }
+
+ private:
+  CLI::App* command_;
+  kprof_tool::compare_words words_;
+};
+
 int command_line(int argc, char** argv) {
   CLI::App app{"kprof: profiles the operators of C++ and CUDA programs"};
   app.require_subcommand(1);
@@ -187,6 +220,7 @@ int command_line(int argc, char** argv) {
       "  kprof show run.json --output 'trace(path=run.trace.json),csv(path=run.csv)'");
 
   query_command query(app);
+  const compare_command compare(app);
 
   // What follows "--" is the program's: no option in it is kprof's.
   int own = 1;
@@ -199,6 +233,7 @@ int command_line(int argc, char** argv) {
   CLI11_PARSE(app, own, argv);
   if (shows->parsed()) return kprof_tool::show(profile, outputs);
   if (query.is_asked()) return kprof_tool::query(query.words());
+  if (compare.is_asked()) return kprof_tool::compare(compare.words());
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");

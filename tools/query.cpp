@@ -2,17 +2,15 @@
 #include "query.hpp"
 
 #include "query_answer.hpp"
+#include "query_envelope.hpp"
 #include "query_schema.hpp"
 #include "saved_file.hpp"
 
 #include <kprof/write/printable.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +18,6 @@
 namespace kprof_tool {
 namespace {
 
-constexpr const char* version = "kprof-query/1";
 constexpr std::size_t least_budget = 1500;  // any error fits into it
 constexpr std::size_t no_budget = ~std::size_t{0};
 
@@ -39,53 +36,6 @@ constexpr question questions[] = {
     {"schema", "the JSON Schema of all answers; FILE is not read", false, &schema_of},
 };
 
-/// Everything that is printed but the rows.
-struct envelope {
-  std::string command = "null", trust = "null";
-  answer of;
-  std::size_t needed = 0;  // the least budget, where the one given is too small
-
-  /// With the first `kept` of the rows.
-  std::string print(std::size_t kept) const {
-    json_object out;
-    out.text("schema", version);
-    out.raw("command", command);
-    out.raw("trust", trust);
-    out.raw("error", error());
-    out.raw("totals", of.totals);
-    double cut_ns = 0;
-    std::vector<std::string> rows;
-    for (std::size_t i = 0; i < of.rows.size(); ++i)
-      if (i < kept) rows.push_back('\n' + of.rows[i].json);
-      else cut_ns += of.rows[i].ns;
-    json_object cut;
-    cut.integer("rows", of.rows.size() - rows.size());
-    cut.number("time_ns", cut_ns);
-    cut.number("share", of.time_ns > 0 ? cut_ns / of.time_ns : 0);
-    out.raw("cut", cut.whole());
-    if (!of.json_schema.empty()) out.raw("json_schema", of.json_schema);
-    out.raw("rows", json_list(rows));
-    return out.whole() + '\n';
-  }
-
- private:
-  std::string error() const {
-    if (of.error.empty()) return "null";
-    json_object out;
-    out.text("message", of.error);
-    std::vector<std::string> choices;
-    for (const choice& c : of.choices) {
-      json_object one;
-      one.text("word", c.word);
-      one.text("meaning", c.meaning);
-      choices.push_back(one.whole());
-    }
-    out.raw("choices", json_list(choices));
-    out.raw("least_budget", needed > 0 ? std::to_string(needed) : "null");
-    return out.whole();
-  }
-};
-
 /// Characters of UTF-8.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -93,31 +43,16 @@ std::size_t characters(std::string_view text) {
   }));
 }
 
-int print(const std::string& text, int code) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
-    return code;
-  std::fprintf(stderr, "kprof query: cannot write the answer: %s\n", std::strerror(errno));
-  return 1;
-}
-
-int refuse(envelope e, int code, std::string message, std::vector<choice> choices = {}) {
-  e.trust = "null";
-  e.of = {};
-  e.of.error = std::move(message);
-  e.of.choices = std::move(choices);
-  return print(e.print(0), code);
-}
-
 /// Prints as many rows as fit.
 int print_within(envelope e, std::size_t budget) {
-  if (budget == no_budget) return print(e.print(e.of.rows.size()), 0);
+  if (budget == no_budget) return print_answer(e.print(e.of.rows.size()), 0);
   std::size_t kept = 0, room = budget;
   while (kept < e.of.rows.size() && characters(e.of.rows[kept].json) + 2 <= room)
     room -= characters(e.of.rows[kept++].json) + 2;
   for (;; --kept) {
     const std::string text = e.print(kept);
     const std::size_t size = characters(text);
-    if (size <= budget) return print(text, 0);
+    if (size <= budget) return print_answer(text, 0);
     if (kept > 0) continue;
     e.needed = size;
     return refuse(e, 2,

@@ -11,6 +11,8 @@
 #define KPROF_DETAIL_TOOL_LOADS 0
 #endif
 
+#include <kprof/report/output/profile_loader.hpp>
+
 #include <string>
 #include <utility>
 
@@ -28,5 +30,7 @@ kprof::status load_saved(const std::string& file, kprof::profile& run) {
           "of Boost 1.75 or later are whole"};
 #endif
 }
+
+void load_for_outputs() { kprof::detail::loader_of_outputs = &load_saved; }
 
 }  // namespace kprof_tool

@@ -15,6 +15,9 @@ namespace kprof_tool {
 /// Puts the profile saved in `file` into `run`; else the status says what is wrong and what to do.
 kprof::status load_saved(const std::string& file, kprof::profile& run);
 
+/// Lets outputs load profiles by it, as html(against=before.json) does.
+void load_for_outputs();
+
 }  // namespace kprof_tool
 
 #endif

@@ -43,6 +43,7 @@ int show(const std::string& file, const std::vector<std::string>& outputs) {
   kprof::profile run;
   if (const kprof::status loaded = load_saved(file, run); !loaded)
     return complain(1, loaded.message);
+  load_for_outputs();
   int code = 0;
   for (const kprof::output_request& request : requests)
     if (const kprof::status s = kprof::write(run, request.output, request.options); !s)

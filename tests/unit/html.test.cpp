@@ -8,12 +8,12 @@
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/report/html.hpp>
-#include <kprof/report/load.hpp>
 #include <kprof/report/write.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/machines.hpp"
+#include "../support/page_data.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/timeline_builder.hpp"
 
@@ -26,45 +26,11 @@
 #include <string_view>
 #include <vector>
 
-namespace {
-
-std::string page_of(const kprof::profile& p, std::vector<kprof::option_setting> options = {}) {
-  std::string text;
-  const kprof::status s = kprof::write(p, "html", options, text);
-  INFO(s.message);
-  REQUIRE(s);
-  return text;
-}
-boost::json::object data_in(const std::string& page) {
-  constexpr std::string_view begin = "<script type=\"application/json\" id=\"data\">";
-  const std::size_t from = page.find(begin) + begin.size(), to = page.find("</script>", from);
-  REQUIRE(to != std::string::npos);
-  return boost::json::parse(page.substr(from, to - from)).as_object();
-}
-std::size_t times_in(std::string_view text, std::string_view what) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string_view::npos; ++at) ++count;
-  return count;
-}
-/// A column as the page's script reads it: each value, also where the file has one for all.
-boost::json::array column(const boost::json::object& table, std::string_view name) {
-  const boost::json::value& v = table.at(name);
-  if (v.is_string()) return column(table, v.as_string());  // as another metric
-  if (v.is_array()) return v.as_array();
-  const boost::json::object& o = v.as_object();
-  if (o.contains("same"))
-    return boost::json::array(static_cast<std::size_t>(o.at("count").to_number<std::int64_t>()),
-                              o.at("same"));
-  const boost::json::array all = column(o, "all");
-  boost::json::array out;
-  for (const boost::json::value& i : column(o, "of"))
-    out.push_back(all.at(static_cast<std::size_t>(i.to_number<std::int64_t>())));
-  return out;
-}
-
-constexpr const char* hostile_name = "</script><!--<img src=x onerror=alert('1')>&\"\\";
-
-}  // namespace
+using kprof_test::column;
+using kprof_test::data_in;
+using kprof_test::hostile_name;
+using kprof_test::page_of;
+using kprof_test::times_in;
 
 TEST_CASE("html.rows_have_the_numbers_of_the_operator_table") {
   for (const kprof::profile& p :

@@ -2,7 +2,7 @@
 
 const SECTIONS = [["overview", "Overview"], ["operators", "Operators"], ["roofline", "Roofline"],
   ["tree", "Tree"], ["timeline", "Timeline"], ["steps", "Steps"], ["kernels", "Kernels"],
-  ["copies", "Copies"], ["machine", "Machine"]];
+  ["copies", "Copies"], ["compare", "Compare"], ["machine", "Machine"]];
 const shownSections = () => SECTIONS.filter(([id]) => !byId(id).hidden);
 
 function showLinks() {
@@ -116,6 +116,7 @@ showSteps();
 showStepFacts();
 showKernels();
 showCopies();
+showCompare();
 showRest();
 startTimeline();
 showLinks();

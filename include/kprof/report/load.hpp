@@ -10,6 +10,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/hold_cancellation.hpp>
+#include <kprof/report/output/profile_loader.hpp>
 #include <kprof/report/saved/json_tape.hpp>
 #include <kprof/report/saved/read_profile.hpp>
 #include <kprof/report/text/format.hpp>
@@ -166,6 +167,16 @@ inline loaded_profile load(const std::string& path, const load_options& options 
   const detail::hold_cancellation hold;
   return detail::load_from([&] { return '"' + detail::printable(path, 300) + '"'; },
                            [&] { return detail::load_file(path, options); });
+}
+
+/// Lets the outputs of this binary load profiles, as html(against=before.json) does. Call it before
+/// such an output is written; once is enough.
+inline void load_for_outputs() noexcept {
+  detail::loader_of_outputs = [](const std::string& path, profile& run) {
+    loaded_profile loaded = load(path);
+    run = std::move(loaded.run);
+    return std::move(loaded.result);
+  };
 }
 
 KPROF_DETAIL_END

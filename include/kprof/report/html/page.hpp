@@ -10,6 +10,7 @@
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/html/charts.hpp>
+#include <kprof/report/html/compare.hpp>
 #include <kprof/report/html/machine.hpp>
 #include <kprof/report/html/overview.hpp>
 #include <kprof/report/html/script_json.hpp>
@@ -32,8 +33,10 @@ namespace detail {
 
 class html_page {
  public:
-  [[gnu::cold]] html_page(const profile& p, std::size_t most_slices, text_sink& out)
-      : t_(p), most_slices_(most_slices), out_(out) {}
+  /// `compared`: null where the run is not compared with others.
+  [[gnu::cold]] html_page(const profile& p, std::size_t most_slices,
+                          const page_comparison* compared, text_sink& out)
+      : t_(p), most_slices_(most_slices), compared_(compared), out_(out) {}
 
   /// The frame has marks for what goes between its pieces.
   [[gnu::cold]] void put() {
@@ -120,12 +123,14 @@ class html_page {
       out.close("}");
     }
     if (t_.device) put_kernels(out, t_);
+    if (compared_ != nullptr) put_comparison(out, t_, *compared_);
     put_machine(out, t_);
     out.close("}");
   }
 
   page_tables t_;
   std::size_t most_slices_;
+  const page_comparison* compared_;
   text_sink& out_;
 };
 

@@ -85,6 +85,13 @@ inline constexpr std::string_view page_frame = R"page(<!doctype html>
 <div class="head"><h2 id="copies_h">Copies</h2><span class="note" id="copies_n"></span></div>
 <div id="copies_b" class="scroll" role="group" tabindex="0" aria-labelledby="copies_h"></div>
 </section>
+<section id="compare" aria-labelledby="compare_h" hidden>
+<div class="head"><h2 id="compare_h"></h2><span class="note" id="compare_n"></span>
+<div class="tools" id="compare_t"></div></div>
+<p id="compare_s"></p>
+<ul id="compare_w"></ul>
+<div id="compare_b"></div>
+</section>
 <section id="missing" aria-labelledby="missing_h" hidden>
 <div class="head"><h2 id="missing_h">Not in this report</h2></div>
 <dl id="missing_b"></dl>
@@ -344,6 +351,22 @@ transparent 1px 5px);}
 #kernels_b th{max-width:340px;}
 #kernels_b tr[data-row]{cursor:pointer;}
 .facts{margin-bottom:18px;}
+#compare_s{max-width:720px;margin-bottom:12px;}
+#compare_w{max-width:720px;font-size:13px;color:var(--ink2);margin-bottom:8px;}
+#compare_b table{table-layout:fixed;}
+#compare_b th,#compare_b td{padding-top:0;padding-bottom:0;}
+#compare_b .plot{padding:0;}
+#compare_b thead th{border-bottom:0;padding-bottom:4px;}
+#compare_b tbody th{padding-right:12px;}
+#compare_b .interval{padding-left:12px;}
+#compare_b .interval,#compare_b .verdict{white-space:nowrap;}
+#compare_b tr.total > th,#compare_b tr.total > .n{font-weight:600;}
+#compare_b tbody + tbody > tr:first-child > *{border-top:1px solid var(--line);}
+#compare_b tr[data-row]{cursor:pointer;}
+#compare_b tr[data-row]:hover > *{background:var(--bg2);}
+#compare_b tr.off{opacity:0.35;}
+#compare_b tr.sel > th{box-shadow:inset 3px 0 0 var(--ink);padding-left:8px;}
+#compare_b .note{margin-top:12px;max-width:720px;}
 @media screen and (max-width:1200px){
 :root{--pad:24px;}
 .two{grid-template-columns:minmax(0,1fr) 280px;gap:28px 32px;}
@@ -406,6 +429,21 @@ border-top:1px solid var(--line);}
 #ops tr.row > th .cut{white-space:normal;}
 #ops tr > td:nth-child(2)::after{content:attr(data-unit);color:var(--ink3);}
 #ops td svg{max-width:100%;}
+#compare_b table,#compare_b tbody,#compare_b thead{display:block;}
+#compare_b thead th{display:none;}
+#compare_b thead th.plot{display:block;padding:0;}
+#compare_b tbody tr{display:grid;grid-template-columns:minmax(0,1fr) auto;
+padding:6px 0;border-top:1px solid var(--line);}
+#compare_b tbody tr > *{padding:0;border:0;}
+#compare_b tbody th{grid-column:1;grid-row:1;padding-right:12px;}
+#compare_b td.n{grid-column:2;grid-row:1;}
+#compare_b td.plain{grid-column:1 / 3;grid-row:4;text-align:left;}
+#compare_b td.plain::before{content:"plain ";}
+#compare_b td.plot{grid-column:1 / 3;grid-row:2;}
+#compare_b td.verdict{grid-column:1 / 3;grid-row:3;text-align:right;}
+#compare_b td.interval{grid-column:1 / 3;grid-row:3;padding:0;}
+#compare_b tbody + tbody > tr:first-child > *{border:0;}
+#compare_b tr.sel > th{padding-left:8px;}
 }
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto;}}
 @media print{
@@ -2752,9 +2790,145 @@ el("button",{class:"link",type:"button",onclick:saveData},"save them as JSON"));
 }
 for(const event of["select","filter"])on(event,showKernels);
 )page",
+R"page(const compared=data.compare;
+const compareView={order:"changed",all:false};
+const hasIntervals=compared&&[...compared.totals,...compared.rows].some((c)=>c.interval);
+const SAME_ROWS=10;
+const isChanged=(c)=>c.verdict==="slower"||c.verdict==="faster";
+const isOpen=(c)=>c.verdict==="not shown"||c.verdict==="no verdict";
+const verdictText=(c)=>(c.verdict==="slower"?"▲ ":"")+ c.verdict +
+(c.needs?(c.needs.endsWith("runs")?", needs ":", ")+ c.needs:"");
+const verdictColour=(c)=>(c.verdict==="slower"?"var(--red)"
+:c.verdict==="faster"?"var(--ink)":"var(--ink3)");
+function compareScale(changes,width){
+const edge=8,endsOf=(some)=>some.flatMap((c)=>[c.at,c.low??c.at,c.high??c.at]);
+const sure=changes.filter((c)=>!isOpen(c));
+const near=endsOf(sure.length?sure:changes),ends=endsOf(changes);
+const most=Math.min(3,sure.length?3*Math.max(0.05,...near.map(Math.abs)):3);
+const low=Math.max(-most,Math.min(-0.04,...ends));
+const high=Math.min(most,Math.max(0.04,...ends));
+const each=(width - 2*edge)/(high - low);
+const x=(at)=>edge +(Math.min(high,Math.max(low,at))- low)*each;
+const inside=(p)=>p>-100&&Math.log1p(p / 100)>=low&&Math.log1p(p / 100)<=high;
+let ticks=[-90,-80,-50,0,100,400,900].filter(inside);
+for(const step of high - low>Math.log(6)?[]:[1,2,5,10,20,50,100]){
+ticks=Array.from({length:1 + 2*20},(_,i)=>(i - 20)*step).filter(inside);
+if(ticks.every((p,i)=>i===0||
+x(Math.log1p(p / 100))- x(Math.log1p(ticks[i - 1]/ 100))>=56))break;
+}
+return{x,low,high,width,ticks:ticks.map((p)=>[p,x(Math.log1p(p / 100))])};
+}
+function compareGrid(scale,height){
+const limit=compared.threshold;
+const from=scale.x(Math.log1p(-Math.min(0.99,limit))),to=scale.x(Math.log1p(limit));
+return[svg("rect",{x:from,width:to - from,y:0,height,fill:"var(--bg2)"}),
+scale.ticks.map(([percent,x])=>svg("line",{x1:x,x2:x,y1:0,y2:height,
+stroke:percent===0?"var(--ink)":"var(--line)"}))];
+}
+function compareAxis(scale){
+const label=`Change of ${compared.rows.length} rows: ${compared.first}`;
+return svg("svg",{class:"chart",height:18,viewBox:`0 0 ${scale.width} 18`,role:"img",
+"aria-label":nice(label)},scale.ticks.map(([percent,x])=>
+svg("text",{y:12,"text-anchor":"middle",class:percent===0?"ink":"",
+x:Math.max(16,Math.min(scale.width - 18,x))},
+percent===0?"same":`${percent < 0 ? "−" : "+"}${Math.abs(percent)}${THIN}%`)));
+}
+function forest(c,scale,height){
+const colour=verdictColour(c),middle=height / 2,x=scale.x(c.at);
+const arrow=(at,turn)=>svg("path",{d:`M${at} ${middle - 4}l${turn * 6} 4l${-turn * 6} 4z`,
+fill:colour});
+return svg("svg",{class:"chart",height,viewBox:`0 0 ${scale.width} ${height}`,
+"aria-hidden":"true"},compareGrid(scale,height),
+c.low===undefined?"":svg("line",{x1:scale.x(c.low),x2:scale.x(c.high),y1:middle,
+y2:middle,stroke:colour,"stroke-width":isChanged(c)?2:1.5,
+"stroke-dasharray":isOpen(c)?"3 3":null}),
+(c.low??c.at)<scale.low?arrow(scale.x(scale.low)- 2,-1):"",
+(c.high??c.at)>scale.high?arrow(scale.x(scale.high)+ 2,1):"",
+c.at<scale.low||c.at>scale.high?""
+:svg("circle",{cx:x,cy:middle,r:isChanged(c)?5:4,stroke:colour,
+"stroke-width":1.5,fill:isChanged(c)?colour:"var(--bg)"}));
+}
+function tipOfChange(event,c){
+showTip(event,c.title,[
+`${nice(c.change)}${c.interval ? `, ${nice(c.interval)}${THIN}%` : ""}: ${verdictText(c)}`,
+`${time(c.before)} before, ${time(c.after)} after` +(c.share===undefined?"":" a call"),
+c.share===undefined?"":`${percent(c.share)} of the time`,
+c.plain===c.change?"":`${nice(c.plain)} with what all rows have in common`,
+c.mean===undefined||c.mean===c.change?"":`the mean call ${nice(c.mean)}`]);
+}
+function compareRow(c,scale,isTotal){
+const dim=isChanged(c)?"":" dim",bold=isChanged(c)?"font-weight:600":null;
+const style=c.verdict==="slower"?"color:var(--red);font-weight:600":bold;
+const known=c.row!==undefined;
+return el("tr",{"data-row":known?c.row:null,tabindex:known?0:null,
+class:`${isTotal ? "total" : ""} ${known && c.row === state.row ? "sel" : ""} ` +
+(isOff(known?c.row:-1)&&!isTotal?"off":""),
+onclick:()=>known&&select(c.row),
+onkeydown:(event)=>{if(event.key==="Enter"&&known)select(c.row);},
+onpointermove:(event)=>tipOfChange(event,c),onpointerleave:hideTip},
+el("th",{scope:"row",title:c.title},el("span",{class:"cut"},c.title)),
+el("td",{class:"plot"},forest(c,scale,isNarrow()?22:27)),
+compared.common_is_large?el("td",{class:"plain n dim"},nice(c.plain)):"",
+el("td",{class:"n" + dim,style},nice(c.change)),
+hasIntervals
+?el("td",{class:"interval" +(isChanged(c)?"":" dim")},c.interval||"n/a"):"",
+compared.judged?el("td",{class:"verdict" + dim,style},verdictText(c)):"");
+}
+function comparedRows(){
+const order=compareView.order==="changed"?listed(compared.changed_first)
+:compared.rows.map((_,i)=>i);
+let same=0;
+const rows_=order.map((i)=>compared.rows[i]);
+const shown=rows_.filter((c)=>c.verdict!=="same"||compareView.all||
+same++<SAME_ROWS);
+return[shown,rows_.length - shown.length];
+}
+function compareTable(){
+const box=byId("compare_b"),all=box.clientWidth;
+const beside=[compared.common_is_large?72:0,72,hasIntervals?132:0,
+compared.judged?204:0].filter((w)=>w>0);
+const title=all>1200?340:all>1000?260:170;
+const width=Math.max(120,isNarrow()?all:all - title - beside.reduce((a,b)=>a + b,0));
+const scale=compareScale([...compared.totals,...compared.rows],width);
+const[rows_,left]=comparedRows();
+box.replaceChildren(el("table",null,
+el("colgroup",null,[title,width,...beside].map((w)=>
+el("col",{style:`width:${w}px`}))),
+el("thead",null,el("tr",null,headCell("row"),
+el("th",{scope:"col",class:"plot"},compareAxis(scale)),
+compared.common_is_large?headCell("plain","",true):"",headCell("change","",true),
+hasIntervals?el("th",{scope:"col",class:"interval"},`95${THIN}% interval`):"",
+compared.judged?headCell("verdict"):"")),
+el("tbody",null,compared.totals.map((c)=>compareRow(c,scale,true))),
+el("tbody",null,rows_.map((c)=>compareRow(c,scale,false)))),
+left>0?el("button",{class:"link",type:"button",
+onclick:()=>{compareView.all=true;showCompare();}},
+`${count(left)} more ${left === 1 ? "row is" : "rows are"} the same`):"",
+el("p",{class:"note"},nice(compared.below.join(" "))));
+}
+function showCompare(){
+byId("compare").hidden=!compared;
+if(!compared)return;
+const focused=document.activeElement.closest?.("#compare_b tr[data-row]")?.dataset.row;
+const[first,...more]=compared.files;
+byId("compare_h").textContent="Compared with " + first.split("/").at(-1)+
+(more.length?` and ${count(more.length)} more`:"");
+byId("compare_h").title=compared.files.join("\n");
+byId("compare_n").textContent=nice(compared.settings)+ "; change of the time";
+byId("compare_s").replaceChildren(el("b",null,nice(compared.first))," " + nice(compared.rest));
+byId("compare_w").replaceChildren(...compared.warnings.map((text)=>
+el("li",null,el("span",{class:"bad"},"▲ "),nice(text))));
+byId("compare_t").replaceChildren(compared.judged&&compared.rows.length>1
+?segmented("Order of rows",[["changed","changed first"],["time","by time"]],
+compareView.order,(order)=>{compareView.order=order;compareTable();}):"");
+compareTable();
+if(focused!==undefined)byId("compare_b").querySelector(`[data-row="${focused}"]`)?.focus();
+}
+for(const event of["select","filter","resize"])on(event,showCompare);
+)page",
 R"page(const SECTIONS=[["overview","Overview"],["operators","Operators"],["roofline","Roofline"],
 ["tree","Tree"],["timeline","Timeline"],["steps","Steps"],["kernels","Kernels"],
-["copies","Copies"],["machine","Machine"]];
+["copies","Copies"],["compare","Compare"],["machine","Machine"]];
 const shownSections=()=>SECTIONS.filter(([id])=>!byId(id).hidden);
 function showLinks(){
 byId("links").replaceChildren(...shownSections().map(([id,text])=>
@@ -2857,6 +3031,7 @@ showSteps();
 showStepFacts();
 showKernels();
 showCopies();
+showCompare();
 showRest();
 startTimeline();
 showLinks();
