@@ -109,7 +109,11 @@ TEST_CASE("compare.a_row_is_tested_from_one_percent_and_five_calls_on") {
   CHECK(small.other.small == 1);
   // What takes that much on one side is of interest.
   CHECK(compare(side(5, 100), side(15, 100)).rows.size() == 2);
-  CHECK(compare(side(15, 5), side(15, 5)).rows.size() == 1);  // five calls are 75 us of 102,855
+  const auto few = [](std::uint64_t calls) {
+    return runs_of({{"Large", {100, 100, 100}}, {"Few", {989, 989, 989}, calls}});
+  };
+  CHECK(compare(few(5), few(5)).rows.size() == 2);
+  CHECK(compare(few(5), few(4)).rows.size() == 1);
   kprof::compare_settings all;
   all.least_share = 0;
   all.least_calls = 0;
@@ -160,7 +164,7 @@ TEST_CASE("compare.fewer_than_three_runs_a_side_have_no_verdict") {
 }
 
 TEST_CASE("compare.what_all_rows_have_in_common_is_taken_out_of_five_or_more") {
-  // The second side's clock is slower by 10 %; one row more is its own.
+  // The second side's clock is slower by 10 %, and two rows have a change of their own.
   std::vector<row_times> before, after;
   for (int i = 0; i < 5; ++i) {
     const double us = 100 + i, noise = 0.1 * i;
@@ -168,6 +172,10 @@ TEST_CASE("compare.what_all_rows_have_in_common_is_taken_out_of_five_or_more") {
     after.push_back({"row " + std::to_string(i), {1.1 * us, 1.1 * (us + noise), 1.1 * us}});
   }
   for (double& us : after[4].us) us *= 1.2;
+  for (const double factor : {1.0, 0.8}) {
+    before.push_back({"other " + std::to_string(factor), {100, 100, 100}});
+    after.push_back({before.back().name, {110 * factor, 110 * factor, 110 * factor}});
+  }
   const kprof::comparison c = compare(runs_of(before), runs_of(after));
   CHECK(c.common_is_removed);
   CHECK(c.common_is_large);
@@ -175,9 +183,10 @@ TEST_CASE("compare.what_all_rows_have_in_common_is_taken_out_of_five_or_more") {
   CHECK(row(c, "row 4").change.verdict == change_verdict::slower);
   CHECK(row(c, "row 0").change.verdict == change_verdict::same);
   CHECK(row(c, "row 0").plain.change() > 0.09);
+  CHECK(row(c, before[6].name).change.verdict == change_verdict::faster);
 
-  before.pop_back();
-  after.pop_back();
+  before.resize(4);
+  after.resize(4);
   const kprof::comparison four = compare(runs_of(before), runs_of(after));
   CHECK_FALSE(four.common_is_removed);
   CHECK(row(four, "row 0").change.verdict == change_verdict::slower);
@@ -276,6 +285,8 @@ TEST_CASE("compare.what_differs_in_machine_or_program_is_told") {
   CHECK(compare(before, after).differences[0].what == "CPUs allowed");
   CHECK(compare(before, after).differences[0].before == "4");
   CHECK(compare(before, after).differences[0].after == "4 or 8");
+  before[1].cpus = 8;  // the runs of either side differ, and both in the same way
+  CHECK(compare(before, after).differences.at(0).before == "4 or 8");
   after[0].machine.cpu.arithmetic[0].operations.one_thread = 1.2e11;
   CHECK(compare(before, after).differences.size() == 2);
   after[0].lost = 1;
