@@ -244,6 +244,16 @@ TEST_CASE("compare.what_is_not_shown_says_with_how_many_runs_it_would_be") {
         change_verdict::slower);
 }
 
+TEST_CASE("compare.more_runs_are_asked_for_than_there_were") {
+  // With all noise on the side of three runs, Welch has two degrees of freedom. Balanced runs of
+  // the mean noise would do with three a side.
+  const std::vector<row_times> before = {{"Gemm", {98, 100, 102}}},
+                               after = {{"Gemm", std::vector<double>(20, 105)}};
+  const kprof::judged_change change = compare(runs_of(before), runs_of(after)).rows[0].change;
+  CHECK(change.verdict == change_verdict::not_shown);
+  CHECK(change.runs_needed == 4);
+}
+
 TEST_CASE("compare.a_run_given_twice_is_found") {
   std::vector<kprof::compared_run> before = runs_of(example_before), after = runs_of(example_after);
   CHECK_FALSE(find_repeated_run(before, after).found);  // none says when it began

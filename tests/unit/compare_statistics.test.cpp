@@ -158,18 +158,3 @@ TEST_CASE("compare_statistics.a_row_that_takes_five_percent_more_is_found") {
   CHECK(found >= 95);
   CHECK(wrong == 0);
 }
-
-TEST_CASE("compare_statistics.more_runs_are_asked_for_than_there_were") {
-  std::mt19937 random(13);
-  int one_more = 0;
-  for (int i = 0; i < 60; ++i) {
-    const kprof::comparison c = compare(random_side(random, 8, 5, 1, {0.02, 0}),
-                                        random_side(random, 8, 5, 1.08, {0.02, 0}));
-    for (const kprof::row_change& row : c.rows) {
-      if (row.change.verdict != change_verdict::not_shown) continue;
-      CHECK((row.change.runs_needed == 0 || row.change.runs_needed > 5));
-      one_more += row.change.runs_needed == 6 ? 1 : 0;
-    }
-  }
-  CHECK(one_more > 0);
-}
