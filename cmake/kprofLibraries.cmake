@@ -8,10 +8,10 @@ if(NOT KPROF_BUILD_LIBRARIES)
 endif()
 
 # The session with every output, which are the headers of report/ that register one: a new output is
-# in the libraries because it is there.
+# in the libraries because it is there. The setting verbose is too.
 file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
      ${PROJECT_SOURCE_DIR}/include/kprof/report/*.hpp)
-set(outputs "")
+set(outputs "#include <kprof/verbose.hpp>\n")
 foreach(header IN LISTS headers)
   file(STRINGS ${PROJECT_SOURCE_DIR}/include/${header} registers
        REGEX "^\\[\\[gnu::init_priority|^(KPROF_DETAIL_LOCAL )?.*inline .*output_registration ")

@@ -39,6 +39,8 @@
 //                          library shares its work; all: as many as the process may use CPUs
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
+//   verbose=on|off|FILE    print a line for each call of an operator soon after it ends, on
+//                          standard error or into a file (default off)
 //
 //   And the outputs that the binary knows (report/output.hpp), such as report or report(...), which
 //   are written when the program ends; NAME=off takes back what was said of NAME. Every output has

@@ -57,13 +57,14 @@ FRONT = {
     "kprof.hpp": "session",
     "measure.hpp": "session",
     "prove.hpp": "session",
+    "verbose.hpp": "session",
 }
 # Folders whose own headers (not those of their subfolders) are public, beside kprof/ itself.
 PUBLIC = ("ops", "report", "bridge")
 PUBLIC_HEADERS = """
     advice.hpp build_options.hpp ceilings.hpp guard.hpp kprof.hpp measure.hpp nvtx.hpp op.hpp
     ops.hpp profile.hpp prove.hpp registry.hpp session.hpp settings.hpp status.hpp tables.hpp
-    timeline.hpp version.hpp
+    timeline.hpp verbose.hpp version.hpp
     ops/activation.hpp ops/adaptive_pool.hpp ops/attention.hpp ops/binary.hpp ops/blas.hpp
     ops/blas3.hpp ops/collective.hpp ops/common.hpp ops/conv.hpp ops/conv_transpose.hpp
     ops/fft.hpp ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/linear.hpp ops/loss.hpp

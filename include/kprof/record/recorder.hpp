@@ -186,7 +186,7 @@ class KPROF_DETAIL_LOCAL recorder {
     sites_.forget_formulas(&leaving);
   }
 
-  // The child of a fork has one thread, which goes on where it was, and a profile of its own.
+  // The child of a fork has one thread, which goes on, and a profile of its own.
   void before_fork() {
     threads_.mutex().lock();
     for (thread_log* log : threads_.logs()) log->mutex().lock();
@@ -205,13 +205,14 @@ class KPROF_DETAIL_LOCAL recorder {
   /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
-    counts_.reset();
-    child_.since = now;
+    counts_.reset(), child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     if (child_.log != nullptr) child_.at = child_.log->begin_in_child();
     child_.pending.store(true, std::memory_order_release);
   }
 
+  /// Called by a thread that ends, before its totals may be moved, which have no timeline then.
+  std::atomic<void (*)() noexcept> before_thread_ends{nullptr};
   site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
@@ -301,6 +302,7 @@ class KPROF_DETAIL_LOCAL recorder {
         pthread_setspecific(thread_end_, &log) == 0)
       return;
     const mark_inside_kprof mark;
+    if (const auto tell = before_thread_ends.load()) tell();
     const std::lock_guard lock(threads_.mutex());
     has_left_recorder = true;
     this_log = &empty_log;
@@ -314,8 +316,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(threads_.mutex());
     if (!child_.pending.load(std::memory_order_relaxed)) return;
     threads_.forget_other_threads(child_.log);
-    restart_locked(child_.since);
-    child_.log = nullptr;
+    restart_locked(child_.since), child_.log = nullptr;
     child_.pending.store(false, std::memory_order_release);
   }
   void restart_locked(std::uint64_t now) {

@@ -258,6 +258,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     }
   }
 
+  /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
+  template <class Use>
+  void each_stretch(Use use) const {
+    for (const chunk* c = first_; c != nullptr; c = c->next) {
+      const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
+      use(*c, c->timeline_from, c->folded ? c->end : unread);
+    }
+  }
+
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;

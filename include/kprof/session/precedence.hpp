@@ -31,6 +31,7 @@ inline effective_settings combine(const settings& program, const settings& envir
   value.device_timeline = program.device_timeline && environment.device_timeline;
   value.signals = program.signals && environment.signals;
   if (environment.ceilings != "auto") value.ceilings = environment.ceilings;
+  if (environment.verbose != "off") value.verbose = environment.verbose;
   if (!environment.step.empty()) value.step = environment.step;
   if (environment.threads != 0) value.threads = environment.threads;
   if (environment.schedule.is_on()) value.schedule = environment.schedule;

@@ -23,6 +23,7 @@
 #include <kprof/session/exit_outputs.hpp>
 #include <kprof/session/exit_report.hpp>
 #include <kprof/session/exit_writing.hpp>
+#include <kprof/session/live_calls.hpp>
 #include <kprof/session/notes.hpp>
 #include <kprof/session/other_builds.hpp>
 #include <kprof/session/phases.hpp>
@@ -71,7 +72,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_lock lock(mutex_);
     if (!phases_.is(session_phase::idle)) return false;
     const effective_settings wanted = combine(environment(), environment());
-    if (!wanted.value.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
+    if (writes_at_exit(wanted.value)) exit_report_.request(&write_outputs_at_exit);
     settings_ = wanted.value;
     if (!settings_.enabled || !settings_.nvtx) refuse_nvtx();
     if (settings_.enabled) {
@@ -116,8 +117,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
-    device_.set_recording(false);
-    clock_.stop();
+    device_.set_recording(false), clock_.stop();
   }
 
   bool pause() {
@@ -150,8 +150,7 @@ class KPROF_DETAIL_LOCAL session_state {
       device_.describe(out.device, out.notes);
       apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
-      clock_.describe(out, now);
-      describe_cost(out.cost, out.complete.recorded + out.complete.open);
+      clock_.describe(out, now), describe_cost(out.cost, out.complete.recorded + out.complete.open);
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
@@ -187,8 +186,7 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.before_fork();
   }
   void after_fork() {
-    recorder_.after_fork();
-    device_.after_fork();
+    recorder_.after_fork(), device_.after_fork();
     mutex_.unlock();
   }
   void in_child() {
@@ -252,17 +250,18 @@ class KPROF_DETAIL_LOCAL session_state {
     std::swap(settings_, before);
     ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
+    print_live_calls();
     if (!attempt([this] { restart_recording(); })) {
       std::swap(settings_, before);
       return {out_of_memory};
     }
-    if (!settings_.outputs.empty() || !environment_.value().outputs.empty()) {
+    start_live_calls(recorder_, clock_.time(), settings_.verbose, notes_);
+    if (writes_at_exit(settings_) || !environment_.value().outputs.empty()) {
       exit_report_.request(&write_outputs_at_exit);
       if (settings_.signals && !end_watch::start(&write_outputs))
         notes_.add("the system gave no thread: a signal that ends the program loses outputs");
     }
-    emitting_.restart(settings_.nvtx);
-    phases_.record();
+    emitting_.restart(settings_.nvtx), phases_.record();
     steps.count(settings_.step.empty());
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
@@ -312,6 +311,7 @@ class KPROF_DETAIL_LOCAL session_state {
     });
   }
   void write_profile(int signal) {
+    print_live_calls();
     device_.end();  // waits for the devices, but not for ever
     profile run = steps.snapshot(single_scopes::beside_devices);
     if (signal != 0) note_ending_signal(run.notes, signal);

@@ -128,6 +128,13 @@ inline constexpr option settings_table[] = {
      .meaning = "write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program, or "
                 "std::terminate() does",
      .store = &store_member<&settings::signals>},
+    {.name = "verbose",
+     .kind = option_kind::text,
+     .form = "on|off|FILE",
+     .fallback = "off",
+     .meaning = "print a line for each call of an operator soon after it ends, on standard error "
+                "or into a file",
+     .store = &store_member<&settings::verbose>},
 };
 
 }  // namespace detail

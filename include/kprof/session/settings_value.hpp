@@ -55,7 +55,10 @@ struct settings {
   std::uint32_t threads = 0;
   step_schedule schedule{};  ///< which steps are recorded, see kprof::step(); none: all
   bool signals = true;       ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
-  report_options report{};   ///< what report() shows when it is not told otherwise
+  /// Where calls are printed as they end, see verbose.hpp: "off", "on", which is standard error, or
+  /// a file.
+  std::string verbose = "off";
+  report_options report{};  ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;
   /// it is left out when the program has printed just that.
   std::vector<output_request> outputs{};

@@ -45,6 +45,8 @@ class csv_line {
   }
   /// An empty field.
   void skip() { add(std::string_view{}); }
+  /// The fields so far.
+  const std::string& text() const noexcept { return line_; }
   void put(text_sink& out) {
     out.put(line_ += "\r\n");
     line_.clear();

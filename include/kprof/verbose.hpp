@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_VERBOSE_HPP
+#define KPROF_VERBOSE_HPP
+
+// Makes KPROF=verbose=on and settings::verbose work in this binary: a line for each call of an
+// operator within 20 ms of its end, on standard error or in a file (docs/files.md). Include it in
+// one file beside kprof.hpp; kprof::session has it. It costs guards nothing, and a thread of
+// kprof's own some microseconds a call.
+
+#include <kprof/build_options.hpp>
+
+#if KPROF_ENABLE && !KPROF_SESSION_ELSEWHERE
+
+#include <kprof/report/destination.hpp>
+#include <kprof/session/call_printer.hpp>
+#include <kprof/session/live_calls.hpp>
+#include <kprof/session/verbose_line.hpp>
+#include <kprof/write/write_error.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <new>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The printer of the process. A forked child has none, nor its thread: it makes one without when
+/// it ends.
+struct KPROF_DETAIL_LOCAL verbose_calls {
+  static std::string start(recorder& of, const timebase& time, const std::string& to) {
+    std::string wrong;
+    call_printer* printer = load();
+    const bool prints = wants_live_calls(to);
+    if (printer == nullptr && !prints) return wrong;
+    if (printer == nullptr) {
+      const std::string path = to == "on" || to.empty() ? "" : expand_path(to);
+      const int file = path.empty()
+                           ? STDERR_FILENO
+                           : open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+      if (file < 0) return cannot_write(quoted_path(path), errno).message;
+      printer = new call_printer(of, file);
+      static_cast<void>(write_header(file));
+      store(printer);
+      if (!start_own_thread(&call_printer::run, printer))
+        wrong = "the system gave no thread: verbose= prints calls when the program ends";
+    }
+    printer->restart(time, prints);
+    of.before_thread_ends = prints ? &print : nullptr;
+    return wrong;
+  }
+  static void print() noexcept {
+    static_cast<void>(attempt([] {
+      call_printer* printer = load();
+      if (printer == nullptr) return;
+      if (owner != getpid()) {
+        auto* const own = new call_printer(printer->recorded(), printer->descriptor());
+        own->restart(printer->time(), true);
+        store(printer = own);
+      }
+      printer->print();
+    }));
+  }
+
+ private:
+  static call_printer* load() noexcept { return current.load(std::memory_order_acquire); }
+  static void store(call_printer* printer) noexcept {
+    owner = getpid();
+    current.store(printer, std::memory_order_release);
+  }
+  static int write_header(int file) {
+    const quiet_writes quiet;
+    const int to = file == STDERR_FILENO ? stream_for(file, write_time::now) : file;
+    return to < 0 ? EBADF : write_all(to, verbose_header);
+  }
+  static inline constinit std::atomic<call_printer*> current{nullptr};
+  static inline constinit std::atomic<pid_t> owner{0};
+};
+
+KPROF_DETAIL_LOCAL inline constexpr live_calls_functions verbose_functions{&verbose_calls::start,
+                                                                           &verbose_calls::print};
+struct KPROF_DETAIL_LOCAL verbose_registration {
+  verbose_registration() noexcept { live_calls = &verbose_functions; }
+};
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline const verbose_registration verbose_registered;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
+
+#endif

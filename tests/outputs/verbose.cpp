@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Calls operators on several threads: verbose THREADS CALLS [fork | wait]. With `fork` the main
+// thread then forks a child that calls five more; with `wait` it says "done" and waits for input.
+
+#include <kprof/kprof.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Epilogue {
+  bool bias = false;
+  float scale = 1;
+};
+struct Mixed {
+  std::int64_t n = 0;
+  double x = 0.5;
+  std::array<std::int32_t, 3> shape{};
+  kprof::dtype type = kprof::dtype::unknown;
+  Epilogue epilogue{};
+  kprof::fixed_string<24> tag{};
+  constexpr std::uint64_t flops() const { return 2 * static_cast<std::uint64_t>(n); }
+};
+struct Plain {
+  std::int64_t n = 0;
+};
+
+constexpr const char* tags[] = {"plain",        "a \"b\" \\c", "comma, n=7",
+                                "two\nlines\r", "\xFF\x80 }",  "\xC3\xA9\xC2\x85"};
+
+void call(std::int64_t thread, std::int64_t i) {
+  Mixed m{.n = i % 5 + 1000 * thread, .x = static_cast<double>(i % 7) / 3};
+  m.shape[1] = static_cast<std::int32_t>(-i % 5);
+  m.epilogue.scale = 0.1F;
+  m.tag = std::string_view{tags[i % 6]};
+  KPROF_OP(Mixed, m);
+  KPROF_REGION("inner");
+  KPROF_OP(Plain, {.n = i % 3});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::int64_t threads = std::atoll(argv[1]), calls = std::atoll(argv[2]);
+  const std::string_view then = argc > 3 ? argv[3] : "";
+  std::vector<std::thread> all;
+  for (std::int64_t t = 0; t < threads; ++t)
+    all.emplace_back([=] {
+      for (std::int64_t i = 0; i < calls; ++i) call(t, i);
+    });
+  for (std::thread& t : all) t.join();
+  if (then == "wait") {
+    std::puts("done");
+    std::fflush(stdout);
+    std::getchar();
+  }
+  if (then != "fork") return 0;
+  if (const pid_t child = fork(); child != 0) return waitpid(child, nullptr, 0) == child ? 0 : 1;
+  for (int i = 0; i < 5; ++i) call(900, i);
+}
