@@ -126,6 +126,2305 @@
 //     ...
 //   }
 
+// <kprof/attach/call_id.hpp>
+#ifndef KPROF_ATTACH_CALL_ID_HPP
+#define KPROF_ATTACH_CALL_ID_HPP
+
+// kprof::current_call() and kprof::belongs_to(): the program says which call another one belongs
+// to. Included by guard.hpp.
+
+#if KPROF_ENABLE
+
+// <kprof/attach/hub.hpp>
+#ifndef KPROF_ATTACH_HUB_HPP
+#define KPROF_ATTACH_HUB_HPP
+
+// How the modules of a process meet. Each executable and shared library that has guards carries one
+// module_record and an ELF note that says where it is. Whoever listens, a session or the NVTX
+// emitter, stores its functions in the records of all loaded modules. A module that is loaded later
+// finds the hub in the records of the others when its static objects are built.
+
+// <kprof/attach/abi.hpp>
+#ifndef KPROF_ATTACH_ABI_HPP
+#define KPROF_ATTACH_ABI_HPP
+
+// The records that modules share: call sites, tables of functions, the hub, and one record for each
+// module. Everything here is ABI: plain structs, versioned, never freed, so that late destructors
+// may still reach them.
+
+// <kprof/declare/descriptor.hpp>
+#ifndef KPROF_DECLARE_DESCRIPTOR_HPP
+#define KPROF_DECLARE_DESCRIPTOR_HPP
+
+// What an operator is at run time: plain structs that another module of the process, built by
+// another compiler, may read. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI. What
+// they point to lives as long as the module that declared the operator; to keep it longer, copy it.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// Text that need not be zero-terminated, as a std::string_view whose header would take as long as
+/// all of op.hpp. Points into the module that declared the operator.
+struct text_view {
+  const char* data;
+  std::uint32_t size;  ///< bytes
+};
+
+/// What a parameter is. An array has the kind of its elements.
+enum class field_kind : std::uint8_t {
+  signed_integer,
+  unsigned_integer,
+  floating,
+  boolean,
+  enumeration,
+  string,
+  aggregate
+};
+
+namespace detail {
+
+using ::kprof::KPROF_DETAIL_ABI::field_kind;
+
+struct enumerator {
+  std::int64_t value;
+  text_view name;
+};
+
+struct enum_desc {
+  text_view name;
+  bool is_signed;
+  std::uint32_t size;
+  const enumerator* list;
+};
+
+struct struct_desc;
+
+struct field_desc {
+  text_view name;
+  std::uint32_t offset;  // bytes from the start of the enclosing struct
+  std::uint32_t size;    // bytes of one element
+  std::uint32_t extent;  // elements of a std::array (all its dimensions); 0 for a single value
+  field_kind kind;
+  const struct_desc* nested;     // kind == aggregate
+  const enum_desc* enumerators;  // kind == enumeration
+};
+
+struct struct_desc {
+  text_view name;
+  std::uint32_t size;
+  std::uint32_t field_count;
+  const field_desc* fields;
+  const void* defaults;  // a value-initialised object
+};
+
+/// What the formulas of an operator say about one set of parameters.
+struct work {
+  std::uint64_t flops;
+  std::uint64_t read;
+  std::uint64_t written;
+  std::uint8_t has_flops;  // the formula is declared
+  std::uint8_t has_bytes;
+  std::uint8_t valid;     // valid() holds and no count overflowed
+  std::uint8_t type;      // dtype
+  std::uint8_t on;        // unit
+  std::uint8_t pass;      // pass_kind
+  std::uint32_t threads;  // that work in a call; 0: the operator does not say
+};
+
+inline constexpr std::uint32_t brief_capacity = 120;
+
+/// How one set of parameters is shown.
+struct presentation {
+  std::uint64_t unshown;  // bit i: field i has no meaning in this call
+  std::uint64_t beside;   // bit i: field i is not in `text`
+  std::uint32_t size;     // bytes of `text`; 0: the operator has no notation of its own
+  std::uint8_t failed;    // the operator's code did not come to an end
+  char text[brief_capacity];
+};
+
+/// One operator. Constant-initialised; `params` builds its names at the first call.
+struct op_desc {
+  std::uint32_t params_size;  // 0 for a struct without fields
+  // Of parts of a call: where the part_number lies behind the parameters, in `params_size` bytes; 0
+  // of whole calls.
+  std::uint32_t part_at;
+  text_view (*name)() noexcept;
+  const struct_desc& (*params)() noexcept;
+  void (*evaluate)(const void* params, work& out) noexcept;
+  // nullptr: the operator says nothing about how it is shown; `out` is zero before
+  void (*present)(const void* params, presentation& out) noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/descriptor.hpp>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct module_record;
+
+/// One per call site, static. The type is hidden so that no module shares another's sites.
+struct [[gnu::visibility("hidden")]] site {
+  std::uint32_t id;  // given by the session at the first scope; 0 until then
+  std::uint32_t line;
+  const char* file;   // nullptr: a guard without a call site of its own
+  const op_desc* op;  // nullptr: a region, whose name is its payload
+  const module_record* home;
+};
+
+/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change
+/// whenever scopes end out of order there, then how deep it lies. 0 names none. One word, so that
+/// closing a scope in order is one comparison, and all that a guard keeps.
+using scope_token = std::uint64_t;
+/// Set in the tokens that the NVTX emitter gives out while no session records.
+inline constexpr scope_token emitted_token = scope_token{1} << 63U;
+
+/// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known
+/// size costs 2 ns less than a loop. The record is written behind a call and not at the call site,
+/// which would be three times as large.
+inline constexpr std::uint32_t max_fast_words = 16;
+
+/// The functions of whoever listens.
+struct scope_api {
+  std::uint32_t version;
+  std::uint32_t size;
+  void (*end)(scope_token scope) noexcept;
+  scope_token (*begin_any)(site& where, const void* payload, std::uint32_t bytes) noexcept;
+  scope_token (*begin[max_fast_words + 1])(site& where, const void* payload) noexcept;
+  std::uint32_t (*capture)() noexcept;  // path of the innermost open scope; 0: none
+  scope_token (*adopt)(std::uint32_t path) noexcept;
+  void (*release)(scope_token adopted) noexcept;
+  // 0: gives the innermost open scope a number; else that scope belongs to the call of this number.
+  // Returns the number; 0: no scope is open, or no memory.
+  std::uint32_t (*link_call)(std::uint32_t of) noexcept;
+};
+
+/// Sends scopes to a tool, with or without a session.
+struct emitter_api {
+  // false: not sent, not to be popped
+  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
+  void (*pop)() noexcept;
+};
+
+/// One per process, made by the first module that listens.
+struct hub_record {
+  std::uint32_t version;
+  std::uint32_t size;
+  const scope_api* active;     // what every module_record::api points to, or nullptr
+  const scope_api* recorder;   // the session's functions while it records, or nullptr
+  const scope_api* emit_only;  // the emitter's functions for when no session records, or nullptr
+  std::uint32_t emit_refused;  // 1: the user wants no tool to be told anything
+  // nullptr: no tool is attached; a recorder calls it beside its own work
+  const emitter_api* emitter;
+  // the functions of the session's owner; before them a `const char*` that names its build
+  const void* session;
+  // the session takes what it needs before a module goes
+  void (*detach)(const module_record& leaving) noexcept;
+  const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
+  // What closes scopes opened by the session's functions and by the emitter's, also when others
+  // listen by then. Once set they stay.
+  void (*end_recorded)(scope_token scope) noexcept;
+  void (*end_emitted)(scope_token scope) noexcept;
+  // the calling thread's step ends and the next begins; nullptr: there is no session
+  void (*step)() noexcept;
+};
+
+/// An operator known to a module.
+struct op_node {
+  const op_desc* op;
+  op_node* next;
+};
+
+struct module_record {
+  std::uint32_t version;  // abi_layout; 0 while the module is unloaded
+  std::uint32_t size;
+  const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
+  // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
+  // when nobody listens any more.
+  const scope_api* latest;
+  hub_record* hub;
+  op_node* ops;
+};
+
+/// One number of many. 32 bits of FNV-1a.
+template <class... Number>
+constexpr std::uint32_t hash_of(Number... numbers) noexcept {
+  std::uint32_t hash = 2166136261U;
+  ((hash = (hash ^ static_cast<std::uint32_t>(numbers)) * 16777619U), ...);
+  return hash;
+}
+
+/// Where the members lie that modules read of each other, and how large they are: commits of one
+/// version may differ in it.
+#define KPROF_DETAIL_AT(type, member) __builtin_offsetof(type, member), sizeof(type::member)
+inline constexpr std::uint32_t abi_layout = hash_of(
+    sizeof(text_view), KPROF_DETAIL_AT(text_view, data), KPROF_DETAIL_AT(text_view, size),
+    sizeof(enumerator), KPROF_DETAIL_AT(enumerator, value), KPROF_DETAIL_AT(enumerator, name),
+    sizeof(enum_desc), KPROF_DETAIL_AT(enum_desc, name), KPROF_DETAIL_AT(enum_desc, is_signed),
+    KPROF_DETAIL_AT(enum_desc, size), KPROF_DETAIL_AT(enum_desc, list), sizeof(field_desc),
+    KPROF_DETAIL_AT(field_desc, name), KPROF_DETAIL_AT(field_desc, offset),
+    KPROF_DETAIL_AT(field_desc, size), KPROF_DETAIL_AT(field_desc, extent),
+    KPROF_DETAIL_AT(field_desc, kind), KPROF_DETAIL_AT(field_desc, nested),
+    KPROF_DETAIL_AT(field_desc, enumerators), sizeof(struct_desc),
+    KPROF_DETAIL_AT(struct_desc, name), KPROF_DETAIL_AT(struct_desc, size),
+    KPROF_DETAIL_AT(struct_desc, field_count), KPROF_DETAIL_AT(struct_desc, fields),
+    KPROF_DETAIL_AT(struct_desc, defaults), sizeof(work), KPROF_DETAIL_AT(work, flops),
+    KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written), KPROF_DETAIL_AT(work, has_flops),
+    KPROF_DETAIL_AT(work, has_bytes), KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type),
+    KPROF_DETAIL_AT(work, on), KPROF_DETAIL_AT(work, pass), KPROF_DETAIL_AT(work, threads),
+    sizeof(presentation), KPROF_DETAIL_AT(presentation, unshown),
+    KPROF_DETAIL_AT(presentation, beside), KPROF_DETAIL_AT(presentation, size),
+    KPROF_DETAIL_AT(presentation, failed), KPROF_DETAIL_AT(presentation, text), sizeof(op_desc),
+    KPROF_DETAIL_AT(op_desc, params_size), KPROF_DETAIL_AT(op_desc, part_at),
+    KPROF_DETAIL_AT(op_desc, name), KPROF_DETAIL_AT(op_desc, params),
+    KPROF_DETAIL_AT(op_desc, evaluate), KPROF_DETAIL_AT(op_desc, present), sizeof(site),
+    KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
+    KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
+    KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
+    KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
+    KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
+    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release),
+    KPROF_DETAIL_AT(scope_api, link_call), sizeof(emitter_api), KPROF_DETAIL_AT(emitter_api, push),
+    KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record), KPROF_DETAIL_AT(hub_record, version),
+    KPROF_DETAIL_AT(hub_record, size), KPROF_DETAIL_AT(hub_record, active),
+    KPROF_DETAIL_AT(hub_record, recorder), KPROF_DETAIL_AT(hub_record, emit_only),
+    KPROF_DETAIL_AT(hub_record, emit_refused), KPROF_DETAIL_AT(hub_record, emitter),
+    KPROF_DETAIL_AT(hub_record, session), KPROF_DETAIL_AT(hub_record, detach),
+    KPROF_DETAIL_AT(hub_record, latest), KPROF_DETAIL_AT(hub_record, end_recorded),
+    KPROF_DETAIL_AT(hub_record, end_emitted), KPROF_DETAIL_AT(hub_record, step), sizeof(op_node),
+    KPROF_DETAIL_AT(op_node, op), KPROF_DETAIL_AT(op_node, next), sizeof(module_record),
+    KPROF_DETAIL_AT(module_record, version), KPROF_DETAIL_AT(module_record, size),
+    KPROF_DETAIL_AT(module_record, api), KPROF_DETAIL_AT(module_record, latest),
+    KPROF_DETAIL_AT(module_record, hub), KPROF_DETAIL_AT(module_record, ops));
+#undef KPROF_DETAIL_AT
+static_assert(abi_layout != 0);
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/abi.hpp>
+
+// <kprof/attach/find_modules.hpp>
+#ifndef KPROF_ATTACH_FIND_MODULES_HPP
+#define KPROF_ATTACH_FIND_MODULES_HPP
+
+// Finds the records of all loaded modules by their ELF notes. Neither exported symbols nor a
+// library of kprof's own are needed, so hidden visibility, RTLD_LOCAL and mixed compilers make no
+// difference.
+
+// <kprof/attach/loaded_object.hpp>
+#ifndef KPROF_ATTACH_LOADED_OBJECT_HPP
+#define KPROF_ATTACH_LOADED_OBJECT_HPP
+
+// What the loader says of an executable or a library in memory, and the walk over all of them, as
+// <link.h> and <elf.h> declare them: those two are a tenth of what guard.hpp costs a file.
+
+#include <cstddef>
+#include <cstdint>
+
+struct dl_phdr_info;
+extern "C" int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data);
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+static_assert(sizeof(void*) == 8, "kprof is for 64-bit systems");
+
+/// A program header: the system's Elf64_Phdr.
+struct program_header {
+  enum : std::uint32_t {
+    loaded = 1,
+    notes = 4,
+    sealed = 0x6474e552
+  };                                                    // PT_LOAD, PT_NOTE, PT_GNU_RELRO
+  enum : std::uint32_t { writable = 2, readable = 4 };  // PF_W, PF_R
+
+  std::uint32_t type = 0, rights = 0;
+  std::uint64_t offset = 0, address = 0, physical_address = 0;
+  std::uint64_t size_in_file = 0, size = 0, alignment = 0;
+};
+
+/// The first members of the system's dl_phdr_info.
+struct loaded_object {
+  std::uint64_t base = 0;
+  const char* path = nullptr;
+  const program_header* headers = nullptr;
+  std::uint16_t header_count = 0;
+};
+
+inline loaded_object read_loaded_object(const dl_phdr_info* info) noexcept {
+  loaded_object object;
+  __builtin_memcpy(static_cast<void*>(&object), info, sizeof object);
+  return object;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/loaded_object.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+T load(T& from) noexcept {
+  return __atomic_load_n(&from, __ATOMIC_SEQ_CST);
+}
+template <class T>
+void store(T& to, T value) noexcept {
+  __atomic_store_n(&to, value, __ATOMIC_SEQ_CST);
+}
+
+/// The addresses from `from` up to `to`.
+struct address_range {
+  std::uintptr_t from = 0;
+  std::uintptr_t to = 0;
+};
+
+/// One loaded module, as the loader describes it. The loader checks only what it needs itself: of a
+/// damaged library, or one that a tool has rewritten, any number here may be wrong.
+class loaded_module {
+ public:
+  explicit loaded_module(const loaded_object& object) noexcept : object_(object) {}
+
+  /// The record that a note of the module names, in the module's own writable memory; or nullptr.
+  module_record* record() const noexcept {
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::notes) continue;
+      const address_range notes = mapped_part(range_of(segment), program_header::readable);
+      const std::uintptr_t at = named_record(notes, segment.alignment == 8 ? 8 : 4);
+      if (at != 0 && is_record(at)) return reinterpret_cast<module_record*>(at);
+    }
+    return nullptr;
+  }
+
+ private:
+  /// Up to the end of the address space, where the size leads past it.
+  address_range range_of(const program_header& segment) const noexcept {
+    const std::uintptr_t from = object_.base + segment.address;
+    const std::uintptr_t to = from + segment.size;
+    return {from, to < from ? ~std::uintptr_t{0} : to};
+  }
+  /// What of the range one loaded segment holds, from the range's beginning on, with these rights
+  /// at least. Of segments that overlap, the loader maps the later one over the earlier: then all
+  /// must have the rights.
+  address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
+    address_range out{};
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::loaded) continue;
+      const address_range named = range_of(segment), mapped = whole_pages(named);
+      if (wanted.to <= mapped.from || mapped.to <= wanted.from) continue;
+      if ((segment.rights & rights) != rights) return {};
+      if (out.to != 0 || wanted.from < named.from || wanted.from >= named.to) continue;
+      out = {wanted.from, wanted.to < named.to ? wanted.to : named.to};
+    }
+    return out;
+  }
+  static constexpr std::uintptr_t page = 4096;  // the least
+  static constexpr std::uintptr_t page_of(std::uintptr_t address) noexcept {
+    return address & ~(page - 1);
+  }
+  /// The loader maps whole pages.
+  static constexpr address_range whole_pages(address_range r) noexcept {
+    const std::uintptr_t up = r.to + page - 1;
+    return {page_of(r.from), up < r.to ? ~std::uintptr_t{0} : page_of(up)};
+  }
+  /// Whether the loader has made any of it read-only after it relocated the module.
+  bool is_sealed(address_range wanted) const noexcept {
+    for (unsigned i = 0; i < object_.header_count; ++i) {
+      const auto& segment = object_.headers[i];
+      if (segment.type != program_header::sealed) continue;
+      const address_range named = range_of(segment);
+      const address_range sealed{page_of(named.from), page_of(named.to)};  // as glibc rounds
+      if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
+    }
+    return false;
+  }
+  bool is_record(std::uintptr_t at) const noexcept {
+    const address_range whole{at, at + sizeof(module_record)};
+    const address_range mapped =
+        mapped_part(whole, program_header::readable | program_header::writable);
+    return at % alignof(module_record) == 0 && mapped.to - mapped.from == sizeof(module_record) &&
+           !is_sealed(whole);
+  }
+
+  /// The address that the notes name, unchecked, or 0.
+  static std::uintptr_t named_record(address_range notes, std::uintptr_t alignment) noexcept {
+    const auto up = [alignment](std::uintptr_t n) {
+      return (n + alignment - 1) & ~(alignment - 1);
+    };
+    while (notes.to - notes.from >= 12) {
+      const char* const note = reinterpret_cast<const char*>(notes.from);
+      std::uint32_t head[3];  // name size, contents size, type
+      __builtin_memcpy(head, note, sizeof head);
+      const std::uintptr_t left = notes.to - notes.from;
+      const std::uintptr_t contents = up(12 + std::uintptr_t{head[0]});
+      const std::uintptr_t next = contents + up(head[1]);
+      if (left < contents + head[1]) return 0;
+      if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
+          __builtin_memcmp(note + 12, "kprof-scope", 12) == 0) {
+        std::int64_t distance = 0;
+        __builtin_memcpy(&distance, note + contents, sizeof distance);
+        return notes.from + contents + static_cast<std::uintptr_t>(distance);
+      }
+      if (left < next) return 0;
+      notes.from += next;
+    }
+    return 0;
+  }
+
+  const loaded_object object_;
+};
+
+/// Whether the record is laid out as those of this build.
+inline bool is_of_this_layout(const module_record& m) noexcept {
+  return m.version == abi_layout && m.size == sizeof(module_record);
+}
+
+// The loader calls visit() from its own C code and holds its lock meanwhile. So visit() throws
+// nothing, and asks for no memory: a thread that holds the allocator's lock may be waiting for the
+// loader's.
+
+/// The modules that were last told who listens. In the child of a fork they stand for all: another
+/// thread of the parent may have been in dlopen(), whose lock is held for ever then.
+struct told_modules {
+  static constexpr unsigned most = 256;
+
+  module_record* all[most] = {};
+  unsigned count = 0;
+  bool is_in_child = false;
+
+  void tell(unsigned number, module_record* m) noexcept {
+    if (number < most) store(all[number], m);
+  }
+  /// The module is about to be unloaded.
+  void forget(const module_record& leaving) noexcept {
+    for (unsigned i = 0; i < load(count) && i < most; ++i)
+      if (load(all[i]) == &leaving) store(all[i], static_cast<module_record*>(nullptr));
+  }
+};
+KPROF_DETAIL_LOCAL inline constinit told_modules modules_told{};
+inline bool may_ask_loader() noexcept { return !load(modules_told.is_in_child); }
+
+/// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
+/// loader's lock is held.
+template <class Visit>
+KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
+  if (!may_ask_loader()) {
+    for (unsigned i = 0; i < load(modules_told.count) && i < told_modules::most; ++i)
+      if (module_record* const m = load(modules_told.all[i])) visit(*m);
+    return;
+  }
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
+    module_record* const m = loaded_module(read_loaded_object(info)).record();
+    if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
+    return 0;
+  };
+  dl_iterate_phdr(each, &visit);
+}
+
+/// Calls visit(path) for each loaded module whose guards are of another ABI. The path of the
+/// program is empty. The loader's lock is held.
+template <class Visit>
+KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
+  static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
+  if (!may_ask_loader()) return;
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
+    const module_record* const m = loaded_module(read_loaded_object(info)).record();
+    const bool is_leaving = m != nullptr && m->version == 0;
+    if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
+      (*static_cast<Visit*>(data))(read_loaded_object(info).path);
+    return 0;
+  };
+  dl_iterate_phdr(each, &visit);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/find_modules.hpp>
+
+// <kprof/attach/no_session.hpp>
+#ifndef KPROF_ATTACH_NO_SESSION_HPP
+#define KPROF_ATTACH_NO_SESSION_HPP
+
+// The line on standard error of a process that has guards and no session although KPROF is set.
+// hub.hpp includes it, so every file with guards pays for it: <unistd.h>, <csignal> and
+// <sys/stat.h> together are a fifth of guard.hpp. Hence one declaration, of syscall(), which is no
+// point of cancellation either.
+
+// <kprof/attach/environment_variable.hpp>
+#ifndef KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+#define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+
+// The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
+// file-capability program has rights that its caller lacks, and the caller chooses its environment:
+// a path there could make the program load any library or write any file. So kprof reads no
+// variable in such a process. Include it to read a variable. Any thread.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// getenv() and getauxval(). Every file with guards includes this header, and <cstdlib> and
+/// <sys/auxv.h> would be 840 lines of it.
+extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
+extern "C" unsigned long kprof_auxiliary_value(unsigned long type) noexcept __asm__("getauxval");
+inline constexpr unsigned long auxiliary_secure = 23;  // AT_SECURE of <elf.h>
+
+/// Whether the process was started with rights that its caller lacks. This stays true when the
+/// process gives these rights up.
+inline bool environment_is_foreign() noexcept {
+  return kprof_auxiliary_value(auxiliary_secure) != 0;
+}
+
+/// The variable's value; nullptr where it is unset, and always where the environment is foreign.
+inline const char* environment_variable(const char* name) noexcept {
+  return environment_is_foreign() ? nullptr : kprof_find_variable(name);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/environment_variable.hpp>
+
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+extern "C" long kprof_system_call(long number, ...) noexcept __asm__("syscall");
+
+/// Whether a text for KPROF asks a session for anything: not where all that it says is `off`, or
+/// that something is.
+constexpr bool asks_for_session(const char* text) noexcept {
+  bool asks = false, is_off = false, is_quoted = false;
+  int parentheses = 0;
+  for (const char* setting = text;; ++text) {
+    if (*text == '"') is_quoted = !is_quoted;
+    else if (is_quoted && *text == '\\' && text[1] != '\0') ++text;
+    else if (!is_quoted && *text == '(') ++parentheses;
+    else if (!is_quoted && *text == ')') --parentheses;
+    if (*text != '\0' && (*text != ',' || is_quoted || parentheses > 0)) continue;
+    const char* end = text;
+    while (setting < end && *setting == ' ') ++setting;
+    while (setting < end && end[-1] == ' ') --end;
+    const auto size = end - setting;
+    const bool says_off = size >= 3 && end[-3] == 'o' && end[-2] == 'f' && end[-1] == 'f';
+    if (size == 3 && says_off) is_off = true;
+    else if (size == 2 && setting[0] == 'o' && setting[1] == 'n') is_off = false;
+    if (size > 0 && !(says_off && (size == 3 || end[-4] == '='))) asks = true;
+    if (*text == '\0') return asks && !is_off;
+    setting = text + 1;
+  }
+}
+
+/// Where a descriptor leads: device and file, the first members of the system's `stat`; zeros where
+/// it is closed.
+struct stream_target {
+  unsigned long device = 0, file = 0;
+
+  friend bool operator==(const stream_target&, const stream_target&) = default;
+};
+[[gnu::cold]] inline stream_target find_stream_target(int descriptor) noexcept {
+  unsigned long there[64]{};
+  if (kprof_system_call(SYS_fstat, descriptor, there) != 0) return {};
+  return {there[0], there[1]};
+}
+
+/// Writes one line of less than PIPE_BUF bytes on standard error. It is lost where that takes
+/// nothing for a second. A reader that has gone raises no signal, as with quiet_writes, which says
+/// why SIGPIPE and SIGXFSZ are both meant.
+[[gnu::cold]] inline void write_line(const char* line, unsigned long size) noexcept {
+  constexpr std::uint64_t raised_by_writes = 1ULL << (13 - 1) | 1ULL << (25 - 1);
+  constexpr int block = 0, set = 2;  // SIG_BLOCK, SIG_SETMASK
+  constexpr long set_size = sizeof raised_by_writes;
+  const int error = errno;
+  std::uint64_t pending = 0, before = 0;
+  kprof_system_call(SYS_rt_sigpending, &pending, set_size);
+  const std::uint64_t ours = raised_by_writes & ~pending;
+  kprof_system_call(SYS_rt_sigprocmask, block, &ours, &before, set_size);
+  struct {  // the system's pollfd
+    int descriptor;
+    short wanted, seen;
+  } standard_error{2, 4, 0};  // POLLOUT
+  const long second[2] = {1, 0}, at_once[2] = {0, 0};
+  if (kprof_system_call(SYS_ppoll, &standard_error, 1L, second, nullptr, 0L) > 0)
+    kprof_system_call(SYS_write, 2, line, size);
+  while (kprof_system_call(SYS_rt_sigtimedwait, &ours, nullptr, at_once, set_size) > 0) {}
+  kprof_system_call(SYS_rt_sigprocmask, set, &before, nullptr, set_size);
+  errno = error;
+}
+
+/// Of one module. The last module with guards that leaves the process says that there was no
+/// session: only then is it certain. Nothing is said in the child of a fork, where standard error
+/// has come to be something else, or where a module of another build may have its own session.
+class no_session_notice {
+ public:
+  KPROF_DETAIL_LOCAL no_session_notice() noexcept {
+    const char* const text = environment_variable("KPROF");
+    if (text == nullptr || !asks_for_session(text)) return;
+    bool all_are_known = true;
+    for_each_other_module([&](const char*) noexcept { all_are_known = false; });
+    if (!all_are_known) return;
+    process_ = kprof_system_call(SYS_getpid);
+    standard_error_ = find_stream_target(2);
+  }
+  /// The module leaves, and its record is no longer found.
+  [[gnu::cold]] KPROF_DETAIL_LOCAL void leave(const hub_record* hub) const noexcept {
+    if (process_ == 0 || (hub != nullptr && load(hub->session) != nullptr)) return;
+    if (process_ != kprof_system_call(SYS_getpid)) return;
+    bool is_last = true;
+    for_each_module([&](const module_record&) { is_last = false; });
+    if (!is_last || find_stream_target(2) != standard_error_) return;
+    static constexpr char line[] =
+        "kprof: "
+        "KPROF is set, but the program has guards and no session, so nothing was recorded; link "
+        "kprof::session, or include <kprof/kprof.hpp> in one of its files, or start it with kprof "
+        "run\n";
+    write_line(line, sizeof line - 1);
+  }
+
+ private:
+  long process_ = 0;  // 0: nothing is to be said
+  stream_target standard_error_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/no_session.hpp>
+
+// <kprof/declare/describe.hpp>
+#ifndef KPROF_DECLARE_DESCRIBE_HPP
+#define KPROF_DECLARE_DESCRIBE_HPP
+
+// Builds the run-time description of a parameter struct, once a type, at its first use. It takes
+// the names of fields and enumerators from what the compiler prints for a template argument. That
+// is read at run time only: in a constant expression nvcc's front end prints another text than the
+// host compiler that builds the code.
+
+// <kprof/declare/reflect.hpp>
+#ifndef KPROF_DECLARE_REFLECT_HPP
+#define KPROF_DECLARE_REFLECT_HPP
+
+// The fields of a parameter struct: their number, types and addresses, counted by Boost.PFR or
+// listed by the author; and what checks.hpp asks before it refuses a struct. Compile time only.
+
+// <kprof/declare/extent.hpp>
+#ifndef KPROF_DECLARE_EXTENT_HPP
+#define KPROF_DECLARE_EXTENT_HPP
+
+// The type of a size among an operator's parameters. Included by op.hpp. Everything is constexpr,
+// nothing allocates, any thread may use it.
+
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+// Not constexpr: reaching it in a constant expression is a compile error.
+inline void size_exceeds_64_bits() noexcept {}
+}  // namespace detail
+
+/// A size: a std::int64_t that any integer initialises, v.size() too, without a warning.
+///
+/// It converts to std::int64_t, and reports, files and NVTX payloads have it as one. A value that
+/// does not fit, 2^63 or more, is a compile error in a constant expression; at run time it becomes
+/// `out_of_range`, and the call is reported as `invalid`. Numbers with a fraction and enumerators
+/// do not compile. Where the other branch of `?:` is an integer, convert one: `std::int64_t{n}`.
+///     struct Scale { kprof::extent n = 0; };
+///     KPROF_OP(Scale, {.n = x.size()});
+class extent {
+ public:
+  constexpr extent() noexcept = default;
+  template <class T>
+    requires(std::is_integral_v<T> && (sizeof(T) < 8 || (sizeof(T) == 8 && std::is_signed_v<T>)))
+  constexpr extent(T value) noexcept : value_(value) {}
+  template <class T>
+    requires(std::is_integral_v<T> && (sizeof(T) > 8 || (sizeof(T) == 8 && !std::is_signed_v<T>)))
+  constexpr extent(T value) noexcept : value_(static_cast<std::int64_t>(value)) {
+    bool fits;
+    if constexpr (std::is_unsigned_v<T>) fits = value <= 0x7FFF'FFFF'FFFF'FFFFU;
+    else fits = static_cast<T>(value_) == value;
+    if (!fits) {
+      detail::size_exceeds_64_bits();
+      value_ = out_of_range;
+    }
+  }
+
+  constexpr operator std::int64_t() const noexcept { return value_; }
+  constexpr extent& operator+=(std::int64_t n) noexcept { return *this = value_ + n; }
+  constexpr extent& operator-=(std::int64_t n) noexcept { return *this = value_ - n; }
+  constexpr extent& operator*=(std::int64_t n) noexcept { return *this = value_ * n; }
+  constexpr extent& operator/=(std::int64_t n) noexcept { return *this = value_ / n; }
+
+  /// -2^63
+  static constexpr std::int64_t out_of_range = -0x7FFF'FFFF'FFFF'FFFF - 1;
+
+ private:
+  friend class count;
+  std::int64_t value_ = 0;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/extent.hpp>
+
+// <kprof/declare/field_pointer.hpp>
+#ifndef KPROF_DECLARE_FIELD_POINTER_HPP
+#define KPROF_DECLARE_FIELD_POINTER_HPP
+
+// A pointer to the Index-th field of an object as a constant expression, from which the compiler's
+// own text gives the field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a
+// template argument, and its header costs more to include than all of op.hpp; so Boost.PFR counts
+// the fields and this header reaches them.
+
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t max_fields = 32;
+
+template <std::size_t>
+using any_pointer = const void*;
+
+template <class Indices>
+struct nth_argument;
+template <std::size_t... Index>
+struct nth_argument<std::index_sequence<Index...>> {
+  template <class T>
+  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept {
+    return pointer;
+  }
+};
+
+// f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of
+// this header.
+#define KPROF_DETAIL_F1 f1
+#define KPROF_DETAIL_A1 &f1
+#define KPROF_DETAIL_F2 f1, f2
+#define KPROF_DETAIL_A2 &f1, &f2
+#define KPROF_DETAIL_F3 f1, f2, f3
+#define KPROF_DETAIL_A3 &f1, &f2, &f3
+#define KPROF_DETAIL_F4 f1, f2, f3, f4
+#define KPROF_DETAIL_A4 &f1, &f2, &f3, &f4
+#define KPROF_DETAIL_F5 f1, f2, f3, f4, f5
+#define KPROF_DETAIL_A5 &f1, &f2, &f3, &f4, &f5
+#define KPROF_DETAIL_F6 f1, f2, f3, f4, f5, f6
+#define KPROF_DETAIL_A6 &f1, &f2, &f3, &f4, &f5, &f6
+#define KPROF_DETAIL_F7 f1, f2, f3, f4, f5, f6, f7
+#define KPROF_DETAIL_A7 &f1, &f2, &f3, &f4, &f5, &f6, &f7
+#define KPROF_DETAIL_F8 f1, f2, f3, f4, f5, f6, f7, f8
+#define KPROF_DETAIL_A8 &f1, &f2, &f3, &f4, &f5, &f6, &f7, &f8
+#define KPROF_DETAIL_F9 KPROF_DETAIL_F8, f9
+#define KPROF_DETAIL_A9 KPROF_DETAIL_A8, &f9
+#define KPROF_DETAIL_F10 KPROF_DETAIL_F8, f9, f10
+#define KPROF_DETAIL_A10 KPROF_DETAIL_A8, &f9, &f10
+#define KPROF_DETAIL_F11 KPROF_DETAIL_F8, f9, f10, f11
+#define KPROF_DETAIL_A11 KPROF_DETAIL_A8, &f9, &f10, &f11
+#define KPROF_DETAIL_F12 KPROF_DETAIL_F8, f9, f10, f11, f12
+#define KPROF_DETAIL_A12 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12
+#define KPROF_DETAIL_F13 KPROF_DETAIL_F8, f9, f10, f11, f12, f13
+#define KPROF_DETAIL_A13 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13
+#define KPROF_DETAIL_F14 KPROF_DETAIL_F8, f9, f10, f11, f12, f13, f14
+#define KPROF_DETAIL_A14 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13, &f14
+#define KPROF_DETAIL_F15 KPROF_DETAIL_F8, f9, f10, f11, f12, f13, f14, f15
+#define KPROF_DETAIL_A15 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13, &f14, &f15
+#define KPROF_DETAIL_F16 KPROF_DETAIL_F8, f9, f10, f11, f12, f13, f14, f15, f16
+#define KPROF_DETAIL_A16 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13, &f14, &f15, &f16
+#define KPROF_DETAIL_F17 KPROF_DETAIL_F16, f17
+#define KPROF_DETAIL_A17 KPROF_DETAIL_A16, &f17
+#define KPROF_DETAIL_F18 KPROF_DETAIL_F16, f17, f18
+#define KPROF_DETAIL_A18 KPROF_DETAIL_A16, &f17, &f18
+#define KPROF_DETAIL_F19 KPROF_DETAIL_F16, f17, f18, f19
+#define KPROF_DETAIL_A19 KPROF_DETAIL_A16, &f17, &f18, &f19
+#define KPROF_DETAIL_F20 KPROF_DETAIL_F16, f17, f18, f19, f20
+#define KPROF_DETAIL_A20 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20
+#define KPROF_DETAIL_F21 KPROF_DETAIL_F16, f17, f18, f19, f20, f21
+#define KPROF_DETAIL_A21 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21
+#define KPROF_DETAIL_F22 KPROF_DETAIL_F16, f17, f18, f19, f20, f21, f22
+#define KPROF_DETAIL_A22 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21, &f22
+#define KPROF_DETAIL_F23 KPROF_DETAIL_F16, f17, f18, f19, f20, f21, f22, f23
+#define KPROF_DETAIL_A23 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21, &f22, &f23
+#define KPROF_DETAIL_F24 KPROF_DETAIL_F16, f17, f18, f19, f20, f21, f22, f23, f24
+#define KPROF_DETAIL_A24 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21, &f22, &f23, &f24
+#define KPROF_DETAIL_F25 KPROF_DETAIL_F24, f25
+#define KPROF_DETAIL_A25 KPROF_DETAIL_A24, &f25
+#define KPROF_DETAIL_F26 KPROF_DETAIL_F24, f25, f26
+#define KPROF_DETAIL_A26 KPROF_DETAIL_A24, &f25, &f26
+#define KPROF_DETAIL_F27 KPROF_DETAIL_F24, f25, f26, f27
+#define KPROF_DETAIL_A27 KPROF_DETAIL_A24, &f25, &f26, &f27
+#define KPROF_DETAIL_F28 KPROF_DETAIL_F24, f25, f26, f27, f28
+#define KPROF_DETAIL_A28 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28
+#define KPROF_DETAIL_F29 KPROF_DETAIL_F24, f25, f26, f27, f28, f29
+#define KPROF_DETAIL_A29 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29
+#define KPROF_DETAIL_F30 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30
+#define KPROF_DETAIL_A30 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30
+#define KPROF_DETAIL_F31 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30, f31
+#define KPROF_DETAIL_A31 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31
+#define KPROF_DETAIL_F32 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30, f31, f32
+#define KPROF_DETAIL_A32 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31, &f32
+#define KPROF_DETAIL_BIND(N)                                                      \
+  else if constexpr (Count == N) {                                                \
+    const auto& [KPROF_DETAIL_F##N] = object;                                     \
+    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N); \
+  }
+
+/// Pointer to field `Index` of `object`, a struct of `Count` fields.
+template <std::size_t Index, std::size_t Count, class T>
+constexpr auto field_pointer(const T& object) noexcept {
+  if constexpr (Count == 0) return static_cast<const T*>(nullptr);
+  // clang-format would indent each branch by one more step.
+  // clang-format off
+  KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)
+  KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7) KPROF_DETAIL_BIND(8)
+  KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11) KPROF_DETAIL_BIND(12)
+  KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15) KPROF_DETAIL_BIND(16)
+  KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18) KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20)
+  KPROF_DETAIL_BIND(21) KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
+  KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27) KPROF_DETAIL_BIND(28)
+  KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30) KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
+  // clang-format on
+}
+
+#undef KPROF_DETAIL_BIND
+#undef KPROF_DETAIL_F1
+#undef KPROF_DETAIL_A1
+#undef KPROF_DETAIL_F2
+#undef KPROF_DETAIL_A2
+#undef KPROF_DETAIL_F3
+#undef KPROF_DETAIL_A3
+#undef KPROF_DETAIL_F4
+#undef KPROF_DETAIL_A4
+#undef KPROF_DETAIL_F5
+#undef KPROF_DETAIL_A5
+#undef KPROF_DETAIL_F6
+#undef KPROF_DETAIL_A6
+#undef KPROF_DETAIL_F7
+#undef KPROF_DETAIL_A7
+#undef KPROF_DETAIL_F8
+#undef KPROF_DETAIL_A8
+#undef KPROF_DETAIL_F9
+#undef KPROF_DETAIL_A9
+#undef KPROF_DETAIL_F10
+#undef KPROF_DETAIL_A10
+#undef KPROF_DETAIL_F11
+#undef KPROF_DETAIL_A11
+#undef KPROF_DETAIL_F12
+#undef KPROF_DETAIL_A12
+#undef KPROF_DETAIL_F13
+#undef KPROF_DETAIL_A13
+#undef KPROF_DETAIL_F14
+#undef KPROF_DETAIL_A14
+#undef KPROF_DETAIL_F15
+#undef KPROF_DETAIL_A15
+#undef KPROF_DETAIL_F16
+#undef KPROF_DETAIL_A16
+#undef KPROF_DETAIL_F17
+#undef KPROF_DETAIL_A17
+#undef KPROF_DETAIL_F18
+#undef KPROF_DETAIL_A18
+#undef KPROF_DETAIL_F19
+#undef KPROF_DETAIL_A19
+#undef KPROF_DETAIL_F20
+#undef KPROF_DETAIL_A20
+#undef KPROF_DETAIL_F21
+#undef KPROF_DETAIL_A21
+#undef KPROF_DETAIL_F22
+#undef KPROF_DETAIL_A22
+#undef KPROF_DETAIL_F23
+#undef KPROF_DETAIL_A23
+#undef KPROF_DETAIL_F24
+#undef KPROF_DETAIL_A24
+#undef KPROF_DETAIL_F25
+#undef KPROF_DETAIL_A25
+#undef KPROF_DETAIL_F26
+#undef KPROF_DETAIL_A26
+#undef KPROF_DETAIL_F27
+#undef KPROF_DETAIL_A27
+#undef KPROF_DETAIL_F28
+#undef KPROF_DETAIL_A28
+#undef KPROF_DETAIL_F29
+#undef KPROF_DETAIL_A29
+#undef KPROF_DETAIL_F30
+#undef KPROF_DETAIL_A30
+#undef KPROF_DETAIL_F31
+#undef KPROF_DETAIL_A31
+#undef KPROF_DETAIL_F32
+#undef KPROF_DETAIL_A32
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/field_pointer.hpp>
+
+// <kprof/declare/fixed_string.hpp>
+#ifndef KPROF_DECLARE_FIXED_STRING_HPP
+#define KPROF_DECLARE_FIXED_STRING_HPP
+
+// A string of bounded length that lives inside a parameter struct, so that the struct stays
+// trivially copyable. Included by op.hpp. Nothing allocates; any thread may use it.
+
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+
+/// Text of at most `Capacity` bytes, zero-terminated and zero-filled, so that equal texts are equal
+/// bytes. Longer text is cut at the last whole UTF-8 character that fits; truncated text is not an
+/// error.
+template <std::size_t Capacity>
+struct fixed_string {
+  static_assert(Capacity >= 1 && Capacity <= 255,
+                "kprof: fixed_string holds 1 to 255 bytes; choose a capacity in that range");
+
+  char bytes[Capacity + 1] = {};
+
+  constexpr fixed_string() noexcept = default;
+  /// Copies zero-terminated `text`; nullptr is the empty text.
+  constexpr fixed_string(const char* text) noexcept {
+    std::size_t n = 0;
+    if (text != nullptr)
+      while (n <= Capacity && text[n] != '\0') ++n;
+    assign(text, n);
+  }
+  /// Copies anything with data() and size(), such as a std::string or a std::string_view.
+  template <class Text>
+    requires requires(const Text& t) {
+      static_cast<const char*>(t.data());
+      static_cast<std::size_t>(t.size());
+    }
+  constexpr fixed_string(const Text& text) noexcept {
+    assign(text.data(), static_cast<std::size_t>(text.size()));
+  }
+
+  constexpr const char* c_str() const noexcept { return bytes; }
+  constexpr std::size_t size() const noexcept {
+    std::size_t n = 0;
+    while (bytes[n] != '\0') ++n;
+    return n;
+  }
+  friend constexpr bool operator==(const fixed_string&, const fixed_string&) noexcept = default;
+
+ private:
+  constexpr void assign(const char* text, std::size_t n) noexcept {
+    if (n > Capacity) {
+      n = Capacity;
+      while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xC0U) == 0x80U) --n;
+    }
+    for (std::size_t i = 0; i < n && text[i] != '\0'; ++i) bytes[i] = text[i];
+  }
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/fixed_string.hpp>
+
+#include <boost/pfr/tuple_size.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+
+/// The operator interface of a struct that cannot be changed: specialise it and give it the members
+/// an operator has, as static members: `name`, `flops(const T&)`, `bytes(const T&)`, `valid(const
+/// T&)`, `arithmetic(const T&)`, `field_names`, and `fields`, a kprof::members list of the fields
+/// that count as parameters.
+template <class T>
+struct op_traits {};
+
+/// A list of data members, for op_traits<T>::fields or T::fields: only these are parameters, in
+/// this order. It admits structs with bases, pointers or C arrays, as long as the listed members
+/// are of supported types.
+template <auto... Members>
+struct members {};
+
+namespace detail {
+
+template <class T>
+struct is_fixed_string : std::false_type {};
+template <std::size_t N>
+struct is_fixed_string<fixed_string<N>> : std::true_type {};
+
+/// std::array<T, N>, recognised by its shape: its header would be as large as all else here.
+template <class F>
+struct array_of {
+  using element = F;
+  static constexpr std::size_t extent = 0;
+  static constexpr bool is_array = false;
+};
+template <template <class, std::size_t> class Array, class T, std::size_t N>
+  requires(N > 0 && sizeof(Array<T, N>) == N * sizeof(T) &&
+           std::is_same_v<typename Array<T, N>::value_type, T>)
+struct array_of<Array<T, N>> {
+  using element = typename array_of<T>::element;
+  static constexpr std::size_t extent = N * (array_of<T>::is_array ? array_of<T>::extent : 1);
+  static constexpr bool is_array = true;
+};
+
+template <class F>
+inline constexpr bool is_array_of_none = false;
+template <template <class, std::size_t> class Array, class T>
+  requires std::is_same_v<typename Array<T, 0>::value_type, T>
+inline constexpr bool is_array_of_none<Array<T, 0>> = true;
+
+// Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them,
+// else in T.
+template <class T>
+struct declared_fields {
+  using type = void;
+};
+template <class T>
+  requires requires { typename op_traits<T>::fields; }
+struct declared_fields<T> {
+  using type = typename op_traits<T>::fields;
+};
+template <class T>
+  requires(
+      !requires { typename op_traits<T>::fields; } && requires { typename T::fields; })
+struct declared_fields<T> {
+  using type = typename T::fields;
+};
+
+template <class T>
+inline constexpr bool lists_fields = !std::is_void_v<typename declared_fields<T>::type>;
+
+/// Converts to any base of T but not to T itself.
+template <class T>
+struct any_base_of {
+  template <class B>
+    requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>)
+  constexpr operator B() const noexcept;
+};
+template <class T>
+inline constexpr bool has_base = requires {
+  T{any_base_of<T>{}};
+};
+
+/// Converts to any type but an array, so that it initialises one field whole.
+struct anything {
+  template <class V>
+    requires(!std::is_array_v<V>)
+  constexpr operator V() const noexcept;
+};
+template <std::size_t>
+using any_field = anything;
+
+template <class T>
+inline constexpr bool has_two_initialisers = requires {
+  T{anything{}, anything{}};
+};
+
+/// The number of initialisers T takes; for an aggregate without bases and C arrays, the number of
+/// its fields.
+template <class T>
+constexpr std::size_t count_initialisers() noexcept {
+  // checks.hpp refuses a type that is no aggregate, and clang would take half a minute to count its
+  // initialisers.
+  if constexpr (std::is_empty_v<T> || !std::is_aggregate_v<T>) return 0;
+  // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
+  else if constexpr (!has_two_initialisers<T>) return 1;
+  else return boost::pfr::tuple_size_v<T>;
+}
+
+// Finds C arrays, whose elements count as fields because their braces may be left out. Empty braces
+// always initialise a whole field: in the place of the I-th initialiser they leave too many
+// initialisers behind them if the I-th begins an array. An array of one element takes one
+// initialiser and reaches check_field() as an array.
+template <class T, class Before, class After>
+inline constexpr bool c_array_between = false;
+template <class T, std::size_t... B, std::size_t... A>
+inline constexpr bool c_array_between<T, std::index_sequence<B...>, std::index_sequence<A...>> =
+    requires {
+  T{any_field<B>{}..., {}};
+}
+&&!requires { T{any_field<B>{}..., {}, any_field<A>{}...}; };
+template <class T, std::size_t Index = 0>
+constexpr bool has_c_array() noexcept {
+  constexpr std::size_t count = count_initialisers<T>();
+  if constexpr (Index >= count || Index > max_fields) return false;
+  else if constexpr (c_array_between<T, std::make_index_sequence<Index>,
+                                     std::make_index_sequence<count - Index - 1>>)
+    return true;
+  else return has_c_array<T, Index + 1>();
+}
+
+/// The fields of T as the compiler lays them out.
+template <class T, class List = typename declared_fields<T>::type>
+struct field_list {
+  static constexpr std::size_t size = count_initialisers<T>();
+  template <std::size_t Index>
+  using type = std::remove_const_t<
+      std::remove_pointer_t<decltype(field_pointer<Index, size>(std::declval<const T&>()))>>;
+  template <std::size_t Index>
+  static const void* address(const T& object) noexcept {
+    return field_pointer<Index, size>(object);
+  }
+};
+template <std::size_t Index, auto First, auto... Rest>
+struct nth_value : nth_value<Index - 1, Rest...> {};
+template <auto First, auto... Rest>
+struct nth_value<0, First, Rest...> {
+  static constexpr auto value = First;
+};
+template <class Pointer>
+struct member_type;
+template <class C, class M>
+struct member_type<M C::*> {
+  using type = M;
+};
+
+/// The fields of T that its author listed.
+template <class T, auto... Members>
+struct field_list<T, members<Members...>> {
+  static constexpr std::size_t size = sizeof...(Members);
+  template <std::size_t Index>
+  using member = nth_value<Index, Members...>;
+  template <std::size_t Index>
+  using type = typename member_type<
+      std::remove_const_t<decltype(nth_value<Index, Members...>::value)>>::type;
+  template <std::size_t Index>
+  static const void* address(const T& object) noexcept {
+    return &(object.*nth_value<Index, Members...>::value);
+  }
+};
+
+template <class F>
+constexpr field_kind kind_of() noexcept {
+  if constexpr (std::is_same_v<F, bool>) return field_kind::boolean;
+  else if constexpr (std::is_enum_v<F>) return field_kind::enumeration;
+  else if constexpr (std::is_same_v<F, extent>) return field_kind::signed_integer;
+  else if constexpr (std::is_floating_point_v<F>) return field_kind::floating;
+  else if constexpr (std::is_integral_v<F>)
+    return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
+  else if constexpr (is_fixed_string<F>::value) return field_kind::string;
+  else return field_kind::aggregate;
+}
+
+template <class F>
+inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> ||
+                                    std::is_same_v<F, double> || std::is_same_v<F, long double>) ||
+                                   std::is_enum_v<F> ||
+                                   std::is_same_v<F, extent>)&&sizeof(F) <= 16 &&
+                                  !(std::is_integral_v<F> && sizeof(F) > 8);
+
+struct reflection_probe {
+  std::int64_t value;
+  float field_pointer;
+  bool last;
+};
+static_assert(boost::pfr::tuple_size_v<reflection_probe> == 3,
+              "kprof: Boost.PFR miscounts the fields of a known struct with this compiler");
+static_assert(std::is_same_v<field_list<reflection_probe>::type<1>, float>,
+              "kprof: the type of a known field is mistaken with this compiler");
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/reflect.hpp>
+
+// <kprof/declare/traits.hpp>
+#ifndef KPROF_DECLARE_TRAITS_HPP
+#define KPROF_DECLARE_TRAITS_HPP
+
+// Finds the optional members of an operator, in op_traits<T> first and then in T itself, and gives
+// each its default. Compile time, except evaluate(), which runs the formulas on parameters.
+
+// <kprof/declare/brief.hpp>
+#ifndef KPROF_DECLARE_BRIEF_HPP
+#define KPROF_DECLARE_BRIEF_HPP
+
+// What an operator may say about how a call of it is shown: its parameters in the notation of the
+// field, and the fields that have no meaning in it. Included by op.hpp. Everything is constexpr,
+// nothing allocates.
+
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// The name of a field, as an operator's shows() is asked about it; compares with text.
+///     constexpr bool shows(kprof::field_name field) const {
+///       return field != "backward" || pass == kprof::pass_kind::bprop;
+///     }
+class field_name {
+ public:
+  constexpr explicit field_name(text_view name) noexcept : name_(name) {}
+  constexpr text_view text() const noexcept { return name_; }
+  friend constexpr bool operator==(field_name a, const char* b) noexcept {
+    std::uint32_t i = 0;
+    while (i < a.name_.size && b[i] != '\0' && a.name_.data[i] == b[i]) ++i;
+    return i == a.name_.size && b[i] == '\0';
+  }
+
+ private:
+  text_view name_;
+};
+
+/// The parameters of one call in the notation that people use, as the operator's brief() writes
+/// them. The text is UTF-8, and what is longer than 120 bytes ends with "…".
+///     constexpr void brief(kprof::brief_text& out) const {   // 32×3×224×224 → 64, 7×7, bias
+///       out.put(N).by(C).by(H).by(W).to(K).item(R).by(S);
+///       if (bias) out.item("bias");
+///     }
+/// Two calls whose parameters differ should read differently; dtype and pass are known apart from
+/// it. Reports show it instead of the fields. Of calls that read the same they show the fields too.
+class brief_text {
+ public:
+  /// `fields`: what beside() looks names up in.
+  constexpr explicit brief_text(const detail::struct_desc* fields = nullptr) noexcept
+      : fields_(fields) {}
+
+  constexpr brief_text& put(const char* text) noexcept {
+    for (; *text != '\0'; ++text) add(*text);
+    return *this;
+  }
+  template <class T>
+    requires std::is_integral_v<T>
+  constexpr brief_text& put(T number) noexcept {
+    const auto bits = static_cast<std::uint64_t>(number);
+    const bool negative = std::is_signed_v<T> && static_cast<std::int64_t>(number) < 0;
+    return put(negative ? "-" : "").digits(negative ? ~bits + 1 : bits);
+  }
+  constexpr brief_text& put(extent number) noexcept { return put(std::int64_t{number}); }
+  /// Four significant digits or more: 0.125, 1.5e-6, 50304.
+  constexpr brief_text& put(double number) noexcept {
+    if (number < 0) return put("-").put(-number);
+    if (!(number <= 1.7976931348623157e308)) return put(number != number ? "nan" : "inf");
+    if (number == 0 || (number >= 1000 && number < 1e15))
+      return digits(static_cast<std::uint64_t>(number + 0.5));
+    int exponent = 0;
+    std::uint64_t unit = 1000;  // of the last decimal
+    if (number < 1e-4)
+      for (; number < 1; number *= 10) --exponent;
+    for (; number >= 1e15 || (exponent > 0 && number >= 10); number /= 10) ++exponent;
+    for (double x = number; x < 1; x *= 10) unit *= 10;
+    auto units = static_cast<std::uint64_t>(number * static_cast<double>(unit) + 0.5);
+    for (; unit > 1 && units % 10 == 0; unit /= 10) units /= 10;
+    digits(units / unit).put(unit > 1 ? "." : "");
+    for (; unit > 1; add(static_cast<char>('0' + units / unit % 10))) unit /= 10;
+    return exponent == 0 ? *this : put("e").put(exponent);
+  }
+
+  /// "×" and a number: put(3).by(224) is "3×224".
+  constexpr brief_text& by(auto size) noexcept { return put("\u00D7").put(size); }
+  /// " → " and what follows: put(384).to(1536) is "384 → 1536".
+  constexpr brief_text& to(auto what) noexcept { return put(" \u2192 ").put(what); }
+  /// Text or a number, after ", " where something stands before it.
+  constexpr brief_text& item(auto what) noexcept { return after(", ").put(what); }
+  /// The same after a blank.
+  constexpr brief_text& word(auto what) noexcept { return after(" ").put(what); }
+  /// "name=value", after a blank.
+  constexpr brief_text& named(const char* name, auto value) noexcept {
+    return word(name).put("=").put(value);
+  }
+
+  /// The text leaves this field out: reports show it as "name=value" beside it.
+  constexpr brief_text& beside(const char* name) noexcept {
+    for (std::uint32_t i = 0; fields_ != nullptr && i < fields_->field_count && i < 64; ++i)
+      if (field_name{fields_->fields[i].name} == name) said_.beside |= std::uint64_t{1} << i;
+    return *this;
+  }
+
+  constexpr text_view text() const noexcept { return {said_.text, said_.size}; }
+  constexpr const detail::struct_desc* fields() const noexcept { return fields_; }
+  constexpr const detail::presentation& said() const noexcept { return said_; }
+
+ private:
+  constexpr brief_text& after(const char* gap) noexcept { return put(said_.size == 0 ? "" : gap); }
+  constexpr void add(char c) noexcept {
+    if (cut_) return;
+    cut_ = said_.size == detail::brief_capacity;
+    if (!cut_) said_.text[said_.size++] = c;
+    else cut();
+  }
+  /// Makes room for the three bytes of "…", and leaves no character in half.
+  constexpr void cut() noexcept {
+    said_.size -= 3;
+    while (said_.size > 0 && (said_.text[said_.size] & 0xC0) == 0x80) --said_.size;
+    for (const char* c = "\u2026"; *c != '\0'; ++c) said_.text[said_.size++] = *c;
+  }
+  constexpr brief_text& digits(std::uint64_t number) noexcept {
+    char reversed[20] = {};
+    int n = 0;
+    do reversed[n++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (n > 0) add(reversed[--n]);
+    return *this;
+  }
+  detail::presentation said_{};
+  const detail::struct_desc* fields_;
+  bool cut_ = false;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/brief.hpp>
+
+// <kprof/declare/dtype.hpp>
+#ifndef KPROF_DECLARE_DTYPE_HPP
+#define KPROF_DECLARE_DTYPE_HPP
+
+// Element types and checked counts: what formulas are written with.
+// Included by op.hpp. Everything is constexpr, nothing allocates, any thread may use it.
+
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// Element type of a tensor. Complex types are named by their component: c64 is two f32.
+enum class dtype : std::uint8_t {
+  unknown,
+  f64,
+  f32,
+  tf32,
+  f16,
+  bf16,
+  fp8_e4m3,
+  fp8_e5m2,
+  fp6_e2m3,
+  fp6_e3m2,
+  fp4_e2m1,
+  int64,
+  int32,
+  int16,
+  int8,
+  int4,
+  uint64,
+  uint32,
+  uint16,
+  uint8,
+  uint4,
+  boolean,
+  c64,
+  c128
+};
+
+/// Width of one element in memory, in bits; 0 for dtype::unknown. tf32 is stored as f32.
+constexpr unsigned bits_of(dtype type) noexcept {
+  switch (type) {
+    case dtype::unknown: return 0;
+    case dtype::c128: return 128;
+    case dtype::f64:
+    case dtype::int64:
+    case dtype::uint64:
+    case dtype::c64: return 64;
+    case dtype::f32:
+    case dtype::tf32:
+    case dtype::int32:
+    case dtype::uint32: return 32;
+    case dtype::f16:
+    case dtype::bf16:
+    case dtype::int16:
+    case dtype::uint16: return 16;
+    case dtype::fp8_e4m3:
+    case dtype::fp8_e5m2:
+    case dtype::int8:
+    case dtype::uint8:
+    case dtype::boolean: return 8;
+    case dtype::fp6_e2m3:
+    case dtype::fp6_e3m2: return 6;
+    case dtype::fp4_e2m1:
+    case dtype::int4:
+    case dtype::uint4: return 4;
+  }
+  return 0;
+}
+
+namespace detail {
+// Deliberately not constexpr: reaching one in a constant expression is the compile error a wrong
+// formula gets.
+inline void formula_overflows_64_bits() noexcept {}
+inline void formula_divides_by_zero() noexcept {}
+inline void formula_has_a_negative_count() noexcept {}
+inline void dtype_has_no_whole_byte_size() noexcept {}
+inline void makes_no_sense(const char*) noexcept {}
+}  // namespace detail
+
+/// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.
+///
+/// Overflow, a negative value and a division by zero are compile errors in a constant expression;
+/// at run time the count becomes invalid, stays so, and its row is reported as `invalid`. Integers
+/// convert to it implicitly.
+///     constexpr kprof::count flops() const { return kprof::count{2} * m * n * k; }
+class count {
+ public:
+  constexpr count() noexcept = default;
+  template <class T>
+    requires(std::is_integral_v<T> && !std::is_signed_v<T>)
+  constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {}
+  template <class T>
+    requires(std::is_integral_v<T>&& std::is_signed_v<T>)
+  constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {
+    if (value < 0) {
+      detail::formula_has_a_negative_count();
+      value_ = invalid_;
+    }
+  }
+  constexpr count(extent value) noexcept : value_(static_cast<std::uint64_t>(value.value_)) {
+    if (value.value_ < 0) {
+      detail::formula_has_a_negative_count();
+      value_ = invalid_;
+    }
+  }
+
+  /// False after an overflow, a negative operand or a division by zero.
+  constexpr bool valid() const noexcept { return value_ != invalid_; }
+  /// One that is not valid().
+  static constexpr count invalid() noexcept { return raw(invalid_); }
+  /// The number; 2^64 - 1 when not valid().
+  constexpr std::uint64_t value() const noexcept { return value_; }
+
+  friend constexpr count operator+(count a, count b) noexcept {
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
+    if (a.value_ >= invalid_ - b.value_) {
+      detail::formula_overflows_64_bits();
+      return invalid();
+    }
+    return raw(a.value_ + b.value_);
+  }
+  friend constexpr count operator-(count a, count b) noexcept {
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
+    if (a.value_ < b.value_) {
+      detail::formula_has_a_negative_count();
+      return invalid();
+    }
+    return raw(a.value_ - b.value_);
+  }
+  friend constexpr count operator*(count a, count b) noexcept {
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
+    if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) {
+      detail::formula_overflows_64_bits();
+      return invalid();
+    }
+    return raw(a.value_ * b.value_);
+  }
+  friend constexpr count operator/(count a, count b) noexcept {
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
+    if (b.value_ == 0) {
+      detail::formula_divides_by_zero();
+      return invalid();
+    }
+    return raw(a.value_ / b.value_);
+  }
+  constexpr count& operator+=(count b) noexcept { return *this = *this + b; }
+  constexpr count& operator-=(count b) noexcept { return *this = *this - b; }
+  constexpr count& operator*=(count b) noexcept { return *this = *this * b; }
+  constexpr count& operator/=(count b) noexcept { return *this = *this / b; }
+  friend constexpr bool operator==(count a, count b) noexcept { return a.value_ == b.value_; }
+
+ private:
+  static constexpr std::uint64_t invalid_ = ~std::uint64_t{0};
+  static constexpr count raw(std::uint64_t value) noexcept {
+    count c;
+    c.value_ = value;
+    return c;
+  }
+  std::uint64_t value_ = 0;
+};
+
+/// Bytes of one element. A type below 8 bits has no whole size: use bytes_for(n, type), which
+/// packs.
+constexpr count size_of(dtype type) noexcept {
+  const unsigned bits = bits_of(type);
+  if (bits == 0 || bits % 8 != 0) {
+    detail::dtype_has_no_whole_byte_size();
+    return count{1} / count{0};
+  }
+  return bits / 8;
+}
+
+/// Bytes of a tensor of `n` elements, packed: ceil(n * bits / 8).
+constexpr count bytes_for(count n, dtype type) noexcept { return (n * bits_of(type) + 7) / 8; }
+
+/// Memory traffic of one call, in bytes: each distinct input element read once, each output element
+/// written once.
+struct traffic {
+  count read;
+  count written;
+  /// read + written.
+  constexpr count total() const noexcept { return read + written; }
+};
+
+/// The unit that does an operator's arithmetic. `unknown` where the operator does not say.
+enum class arithmetic_unit : std::uint8_t { unknown, cuda_core, tensor_core };
+
+/// The arithmetic class of an operator: which ceiling its FLOP/s are held against.
+struct arithmetic {
+  dtype type = dtype::unknown;
+  arithmetic_unit on = arithmetic_unit::unknown;
+};
+
+/// What an operator's threads() says where as many threads work in a call as the process may use
+/// CPUs: a library's own pool, for instance.
+inline constexpr std::uint32_t all_cpus = 0xffffffffU;
+
+/// What a call is for, in the training of a network. `unknown` where the operator does not say.
+enum class pass_kind : std::uint8_t {
+  unknown,
+  fprop,      ///< forward
+  bprop,      ///< backward; of an operator with weights all gradients in one call
+  dgrad,      ///< backward, with respect to the input
+  wgrad,      ///< backward, with respect to the weights
+  bgrad,      ///< backward, with respect to the bias
+  update,     ///< the optimizer's step
+  recompute,  ///< forward once more, for activations that were not kept
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/dtype.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member
+// initialisers of T{}.
+template <class T>
+inline constexpr T default_params{};
+
+#define KPROF_DETAIL_PIECE(piece, foreign, own)                                              \
+  template <class T>                                                                         \
+  concept foreign_##piece = requires(const T& p, brief_text& out, field_name field) {        \
+    op_traits<T>::piece foreign;                                                             \
+  };                                                                                         \
+  template <class T>                                                                         \
+  concept own_##piece = requires(const T& p, brief_text& out, field_name field) {            \
+    p.piece own;                                                                             \
+  };                                                                                         \
+  /* Not callable on a const object: a mistake that would silently read as "no formula". */  \
+  template <class T>                                                                         \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> &&                        \
+                            requires(T & p, brief_text & out, field_name field) {            \
+    p.piece own;                                                                             \
+  };                                                                                         \
+  template <class T>                                                                         \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                \
+  template <class T>                                                                         \
+  constexpr auto call_##piece(const T& p, auto&... more) {                                   \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p, more...);                \
+    else return p.piece(more...);                                                            \
+  }                                                                                          \
+  template <class T>                                                                         \
+  concept constant_##piece = requires {                                                      \
+    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; \
+  };
+
+KPROF_DETAIL_PIECE(flops, (p), ())
+KPROF_DETAIL_PIECE(bytes, (p), ())
+KPROF_DETAIL_PIECE(valid, (p), ())
+KPROF_DETAIL_PIECE(arithmetic, (p), ())
+KPROF_DETAIL_PIECE(threads, (p), ())
+KPROF_DETAIL_PIECE(pass, (p), ())
+KPROF_DETAIL_PIECE(brief, (p, out), (out))
+KPROF_DETAIL_PIECE(shows, (p, field), (field))
+#undef KPROF_DETAIL_PIECE
+
+// Names next to those of the formulas: they would silently read as "no formula" too.
+// Not where op_traits names a type of somebody else's.
+#define KPROF_DETAIL_NEAR(name)                \
+  template <class T>                           \
+  concept near_##name = requires(const T& p) { \
+    p.name();                                  \
+  };
+KPROF_DETAIL_NEAR(flop)
+KPROF_DETAIL_NEAR(Flops)
+KPROF_DETAIL_NEAR(FLOPs)
+KPROF_DETAIL_NEAR(FLOPS)
+KPROF_DETAIL_NEAR(byte)
+KPROF_DETAIL_NEAR(Bytes)
+#undef KPROF_DETAIL_NEAR
+
+template <class T>
+inline constexpr bool is_count = std::is_same_v<T, count> ||
+                                 (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+
+constexpr text_view text_of(const char* zero_terminated) noexcept {
+  std::uint32_t n = 0;
+  while (zero_terminated[n] != '\0') ++n;
+  return {zero_terminated, n};
+}
+
+constexpr bool same_text(text_view a, text_view b) noexcept {
+  if (a.size != b.size) return false;
+  for (std::uint32_t i = 0; i < a.size; ++i)
+    if (a.data[i] != b.data[i]) return false;
+  return true;
+}
+
+template <class T>
+constexpr const char* printed_type() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+/// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
+template <class T>
+constexpr text_view type_name() noexcept {
+  const text_view all = text_of(printed_type<T>());
+  std::uint32_t from = 0;
+  while (from + 4 < all.size &&
+         !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '='))
+    ++from;
+  from += 4;
+  // g++ closes with "]" or goes on with "; ..."; clang closes with "]".
+  std::uint32_t to = from;
+  int depth = 0;
+  while (to < all.size) {
+    const char c = all.data[to];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}' || (c == ']' && depth > 0)) --depth;
+    else if (depth == 0 && (c == ']' || c == ';')) break;
+    ++to;
+  }
+  depth = 0;
+  std::uint32_t start = from;
+  for (std::uint32_t i = from; i + 1 < to; ++i) {
+    const char c = all.data[i];
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    else if (c == '>' || c == ')' || c == '}') --depth;
+    else if (depth == 0 && c == ':' && all.data[i + 1] == ':') start = i + 2;
+  }
+  return {all.data + start, to - start};
+}
+
+template <class T>
+concept foreign_name = requires {
+  op_traits<T>::name;
+};
+template <class T>
+concept misspells_flops = !has_flops<T> && !foreign_name<T> &&
+                          (near_flop<T> || near_Flops<T> || near_FLOPs<T> || near_FLOPS<T>);
+template <class T>
+concept misspells_bytes = !has_bytes<T> && !foreign_name<T> && (near_byte<T> || near_Bytes<T>);
+template <class T>
+// a field may be called name
+concept own_name = requires {
+  &T::name;
+}
+&&!std::is_member_pointer_v<decltype(&T::name)>;
+
+template <class T>
+constexpr text_view operator_name() noexcept {
+  if constexpr (foreign_name<T>) return text_of(op_traits<T>::name);
+  else if constexpr (own_name<T>) return text_of(T::name);
+  else return type_name<T>();
+}
+
+/// The first field of type Field; Field{}, which is `unknown`, where there is none. The dtype an
+/// operator computes in when it declares no arithmetic(), and its pass when it declares no pass().
+template <class Field, class T, std::size_t Index = 0>
+constexpr Field first_of(const T& p) noexcept {
+  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return Field{};
+  else if constexpr (Index == field_list<T>::size) return Field{};
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, Field>)
+    return *field_pointer<Index, field_list<T>::size>(p);
+  else return first_of<Field, T, Index + 1>(p);
+}
+
+template <class T>
+constexpr pass_kind declared_pass(const T& p) noexcept {
+  if constexpr (!has_pass<T>) return first_of<pass_kind>(p);
+  else if constexpr (std::is_same_v<decltype(call_pass(p)), pass_kind>) return call_pass(p);
+  // a struct may have a pass() that means another thing
+  else return pass_kind::unknown;
+}
+
+/// How the parameters are shown; `fields` are those of T.
+template <class T>
+constexpr void present(const T& p, const struct_desc& fields, presentation& out) {
+  brief_text brief(&fields);
+  if constexpr (has_brief<T>) call_brief(p, brief);
+  out = brief.said();
+  if constexpr (has_shows<T>)
+    for (std::uint32_t i = 0; i < fields.field_count && i < 64; ++i) {
+      const field_name field{fields.fields[i].name};
+      if (!call_shows(p, field)) out.unshown |= std::uint64_t{1} << i;
+    }
+}
+
+// A formula of plain integers cannot report an overflow: a value in the upper half of the range is
+// taken for a negative or wrapped one.
+constexpr std::uint64_t checked(count c, bool& valid) noexcept {
+  if (!c.valid() || c.value() >> 63U != 0) valid = false;
+  return c.value();
+}
+template <class T>
+constexpr count as_count(T value, bool& valid) noexcept {
+  if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    if (value < 0) {
+      valid = false;
+      return 0;
+    }
+  }
+  return value;
+}
+
+/// Whether a parameter, or one inside it, is an integer that did not fit. Operators without such
+/// parameters are not searched: networks of them are evaluated by the compiler, in so many steps.
+template <class F>
+constexpr bool holds_extent() noexcept {
+  using element = typename array_of<F>::element;
+  if constexpr (kind_of<element>() != field_kind::aggregate) return std::is_same_v<element, extent>;
+  else return []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (holds_extent<typename field_list<element>::template type<Index>>() || ...);
+    }
+  (std::make_index_sequence<field_list<element>::size>{});
+}
+template <class F>
+constexpr bool is_out_of_range(const F& field) noexcept {
+  if constexpr (std::is_same_v<F, extent>) return field == extent::out_of_range;
+  else if constexpr (!holds_extent<F>()) return false;
+  else if constexpr (array_of<F>::is_array) {
+    bool any = false;
+    for (std::size_t i = 0; i < sizeof(F) / sizeof(field[0]); ++i) any |= is_out_of_range(field[i]);
+    return any;
+  } else return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      if constexpr (lists_fields<F>)
+        return (is_out_of_range(field.*field_list<F>::template member<Index>::value) || ...);
+      else return (is_out_of_range(*field_pointer<Index, sizeof...(Index)>(field)) || ...);
+    }
+  (std::make_index_sequence<field_list<F>::size>{});
+}
+
+/// The formulas of T for one set of parameters. A row that is not valid has no numbers.
+template <class T>
+constexpr work evaluate(const T& p) noexcept {
+  work out{};
+  // In a constant expression an extent out of range has not compiled.
+  bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
+  if constexpr (has_valid<T>) valid = valid && call_valid(p);
+  out.has_flops = has_flops<T>;
+  out.has_bytes = has_bytes<T>;
+  if (valid) {
+    if constexpr (has_flops<T>) out.flops = checked(as_count(call_flops(p), valid), valid);
+    if constexpr (has_bytes<T>) {
+      const traffic t = call_bytes(p);
+      out.read = checked(t.read, valid);
+      out.written = checked(t.written, valid);
+      checked(t.total(), valid);
+    }
+    if constexpr (has_arithmetic<T>) {
+      const arithmetic a = call_arithmetic(p);
+      out.type = static_cast<std::uint8_t>(a.type);
+      out.on = static_cast<std::uint8_t>(a.on);
+    } else {
+      out.type = static_cast<std::uint8_t>(first_of<dtype>(p));
+    }
+    out.pass = static_cast<std::uint8_t>(declared_pass(p));
+    if constexpr (has_threads<T>) {
+      const auto threads = call_threads(p);  // none or fewer: not known
+      if (threads > 0)
+        out.threads =
+            std::uint64_t(threads) < all_cpus ? static_cast<std::uint32_t>(threads) : all_cpus;
+    }
+  }
+  if (!valid) out.flops = out.read = out.written = 0;
+  out.valid = valid;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/traits.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+struct holder {
+  T value;
+};
+template <class T>
+struct named_pointer {
+  const T* pointer;
+};
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic push
+// Enumerators are probed beyond the range of an enum without a fixed type.
+#pragma GCC diagnostic ignored "-Wconversion"
+#endif
+
+// Never defined: only the addresses of its fields are named.
+template <class T>
+extern const holder<T> imaginary;
+
+template <auto Pointer>
+const char* printed() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+template <class E, E... Values>
+const char* printed_values() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+template <class T, std::size_t Index>
+const char* printed_field() noexcept {
+  if constexpr (lists_fields<T>) {
+    return printed<field_list<T>::template member<Index>::value>();
+  } else {
+    using type = typename field_list<T>::template type<Index>;
+    return printed<named_pointer<type>{
+        field_pointer<Index, field_list<T>::size>(imaginary<T>.value)}>();
+  }
+}
+
+constexpr bool in_identifier(char c) noexcept {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+/// The last identifier in what the compiler printed: "... &imaginary<Op>.value.Op::alpha)}]" gives
+/// "alpha".
+inline text_view last_identifier(const char* printed_text) noexcept {
+  const text_view all = text_of(printed_text);
+  std::uint32_t to = all.size;
+  while (to > 0 && !in_identifier(all.data[to - 1])) --to;
+  std::uint32_t from = to;
+  while (from > 0 && in_identifier(all.data[from - 1])) --from;
+  return {all.data + from, to - from};
+}
+
+/// Whether this compiler's text gives the names of a known struct. Where it does not, fields are
+/// called field01, field02, ...
+KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
+  static const bool readable =
+      same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
+      same_text(last_identifier(printed_field<reflection_probe, 1>()), text_of("field_pointer")) &&
+      same_text(last_identifier(printed_field<reflection_probe, 2>()), text_of("last"));
+  return readable;
+}
+
+template <class E, long long V>
+concept enumerable = requires {
+  typename std::integral_constant<E, static_cast<E>(V)>;
+};
+
+// How many values are probed for enumerators: -1 to 63, or what fits an enum without a fixed
+// underlying type.
+template <class E>
+constexpr std::size_t probed_values() noexcept {
+  if constexpr (std::is_same_v<std::underlying_type_t<E>, bool>) return 2;
+  else if constexpr (requires { E{0}; }) return 64;
+  else if constexpr (enumerable<E, 63>) return 64;
+  else if constexpr (enumerable<E, 15>) return 16;
+  else if constexpr (enumerable<E, 7>) return 8;
+  else if constexpr (enumerable<E, 3>) return 4;
+  else return 2;
+}
+template <class E>
+inline constexpr long long first_value = std::is_signed_v<std::underlying_type_t<E>>&& requires {
+  E{0};
+}
+? -1 : 0;
+
+template <class E, std::size_t... Index>
+const char* printed_enum(std::index_sequence<Index...>) noexcept {
+  return printed_values<E, static_cast<E>(first_value<E> + static_cast<long long>(Index))...>();
+}
+
+/// The enumerators of E that have a name.
+template <class E>
+struct KPROF_DETAIL_LOCAL enum_storage {
+  static constexpr std::size_t capacity = probed_values<E>() + (first_value<E> < 0 ? 1 : 0);
+  enumerator list[capacity];
+  enum_desc desc;
+
+  enum_storage() noexcept
+      : list{}, desc{type_name<E>(), std::is_signed_v<std::underlying_type_t<E>>, 0, list} {
+    // "... {red, ns::green, (color)2}]" or "... <red, ...>]": a name is a token that does not begin
+    // with a cast.
+    const char* p = printed_enum<E>(std::make_index_sequence<capacity>{});
+    const char* start = p;
+    for (; *p != '\0'; ++p)
+      if (p[0] == 'V' && p[1] == 'a' && p[2] == 'l' && p[3] == 'u' && p[4] == 'e' && p[5] == 's' &&
+          p[6] == ' ' && p[7] == '=')
+        start = p + 9;
+    p = *start == '\0' ? start : start + 1;
+    for (std::size_t i = 0; i < capacity && *p != '\0'; ++i) {
+      const char* token = p;
+      while (*p != ',' && *p != '}' && *p != '>' && *p != ']' && *p != '\0') {
+        // "(<unnamed>::anon)0"
+        if (*p == '<' && token[0] == '(')
+          while (*p != '>' && *p != '\0') ++p;
+        // "<unnamed>::anon::q"
+        if (*p == '<')
+          while (*p != '>' && *p != '\0') ++p;
+        if (*p == '{')
+          while (*p != '}' && *p != '\0') ++p;
+        ++p;
+      }
+      if (*token != '(' || token[1] == 'a')
+        add(first_value<E> + static_cast<long long>(i), token, p);
+      if (*p == ',') ++p;
+      while (*p == ' ') ++p;
+    }
+  }
+
+ private:
+  void add(long long value, const char* from, const char* to) noexcept {
+    const char* name = to;
+    while (name > from && in_identifier(name[-1])) --name;
+    if (name == to || (*name >= '0' && *name <= '9')) return;
+    list[desc.size++] = {value, {name, static_cast<std::uint32_t>(to - name)}};
+  }
+};
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+template <class E>
+KPROF_DETAIL_LOCAL const enum_desc& describe_enum() noexcept {
+  static const enum_storage<E> storage;
+  return storage.desc;
+}
+
+template <class T>
+KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
+
+template <class T, std::size_t Index>
+KPROF_DETAIL_LOCAL text_view field_name() noexcept {
+  if constexpr (requires { op_traits<T>::field_names; })
+    return text_of(op_traits<T>::field_names[Index]);
+  else if constexpr (requires { T::field_names; }) return text_of(T::field_names[Index]);
+  else if (names_can_be_read()) return last_identifier(printed_field<T, Index>());
+  else {
+    static const char digits[] = {'f',
+                                  'i',
+                                  'e',
+                                  'l',
+                                  'd',
+                                  static_cast<char>('0' + (Index + 1) / 10),
+                                  static_cast<char>('0' + (Index + 1) % 10),
+                                  '\0'};
+    return text_of(digits);
+  }
+}
+
+template <class T>
+struct KPROF_DETAIL_LOCAL struct_storage {
+  static constexpr std::size_t size = field_list<T>::size;
+  field_desc fields[size == 0 ? 1 : size];
+  struct_desc desc;
+
+  struct_storage() noexcept
+      : fields{},
+        desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields, &sample()} {
+    fill(std::make_index_sequence<size>{});
+  }
+
+ private:
+  template <std::size_t... Index>
+  void fill(std::index_sequence<Index...>) noexcept {
+    ((fields[Index] = describe_field<Index>(sample())), ...);
+  }
+  static const T& sample() noexcept {
+    static const T object{};
+    return object;
+  }
+  template <std::size_t Index>
+  static field_desc describe_field(const T& sample) noexcept {
+    using type = typename field_list<T>::template type<Index>;
+    using element = typename array_of<type>::element;
+    field_desc f{};
+    f.name = field_name<T, Index>();
+    f.offset = static_cast<std::uint32_t>(
+        static_cast<const char*>(field_list<T>::template address<Index>(sample)) -
+        reinterpret_cast<const char*>(&sample));
+    f.size = sizeof(element);
+    f.extent = static_cast<std::uint32_t>(array_of<type>::extent);
+    f.kind = kind_of<element>();
+    if constexpr (kind_of<element>() == field_kind::aggregate)
+      f.nested = &describe_struct<element>();
+    if constexpr (kind_of<element>() == field_kind::enumeration)
+      f.enumerators = &describe_enum<element>();
+    return f;
+  }
+};
+
+template <class T>
+KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept {
+  static const struct_storage<T> storage;
+  return storage.desc;
+}
+
+template <class T>
+struct KPROF_DETAIL_LOCAL describe_op {
+  static text_view name() noexcept { return operator_name<T>(); }
+  static const struct_desc& params() noexcept { return describe_struct<T>(); }
+  static void evaluate(const void* bytes, work& out) noexcept {
+    out = detail::evaluate(*static_cast<const T*>(bytes));
+  }
+  static void present(const void* bytes, presentation& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      detail::present(*static_cast<const T*>(bytes), params(), out);
+    } catch (...) {
+      out = {};
+      out.failed = 1;
+    }
+#else
+    detail::present(*static_cast<const T*>(bytes), params(), out);
+#endif
+  }
+  static constexpr decltype(op_desc::present) presenter() noexcept {
+    if constexpr (has_brief<T> || has_shows<T>) return &present;
+    else return nullptr;
+  }
+};
+
+/// The descriptor of T, one a module.
+template <class T>
+KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
+    std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)),
+    0U,
+    &describe_op<T>::name,
+    &describe_op<T>::params,
+    &describe_op<T>::evaluate,
+    describe_op<T>::presenter()};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/describe.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept;
+
+/// What closes scopes until somebody has listened: they were opened in another module.
+KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
+    1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr, nullptr};
+
+[[gnu::visibility("hidden"),
+  gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
+    abi_layout, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
+
+// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
+// whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
+// hence no writable note.
+#if !defined(__CUDA_ARCH__)
+__asm__(
+    ".pushsection .note.kprof,\"a\",%note\n"
+    "  .balign 8\n"
+    "  .long 12, 8, 1\n"
+    "  .asciz \"kprof-scope\"\n"
+    "  .quad kprof_v1_module - .\n"
+    ".popsection");
+#endif
+
+/// Keeps the module that holds the hub in memory: others call its functions until the process ends.
+KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
+  Dl_info info{};
+  if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr &&
+      info.dli_fname[0] != '\0')
+    static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
+/// The hub of this process, or nullptr when nobody has ever listened.
+KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
+  if (hub_record* own = load(this_module.hub)) return own;
+  hub_record* found = nullptr;
+  for_each_module([&](module_record& m) {
+    if (found == nullptr) found = load(m.hub);
+  });
+  return found;
+}
+
+/// Closes a scope through whoever opened it.
+KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept {
+  hub_record* const hub = find_hub();
+  if (hub == nullptr) return;
+  const bool emitted = (scope & emitted_token) != 0;
+  if (auto* const end = load(emitted ? hub->end_emitted : hub->end_recorded)) end(scope);
+}
+
+/// Makes the guards of a module call what the hub says. What closes scopes is set before what opens
+/// them.
+KPROF_DETAIL_LOCAL inline void set_listener(module_record& m, const hub_record& hub) noexcept {
+  if (const scope_api* latest = load(hub.latest)) store(m.latest, latest);
+  store(m.api, load(hub.active));
+}
+
+/// Makes every guard of the process call the recorder if there is one, else the emitter, else
+/// nobody.
+KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
+  const auto wanted = [&] {
+    const scope_api* recorder = load(hub.recorder);
+    return recorder != nullptr ? recorder : load(hub.emit_only);
+  };
+  const scope_api* api = nullptr;
+  // Another thread may change the recorder or the emitter meanwhile: publishing goes on until the
+  // modules have the functions that are wanted now.
+  do {
+    api = wanted();
+    if (api != nullptr) store(hub.latest, api);
+    store(hub.active, api);
+    unsigned count = 0;
+    for_each_module([&](module_record& m) {
+      store(m.hub, &hub);
+      set_listener(m, hub);
+      if (may_ask_loader()) modules_told.tell(count++, &m);
+    });
+    if (may_ask_loader()) store(modules_told.count, count);
+  } while (wanted() != api);
+}
+
+/// The hub of this process; makes one, owned by this module and never freed, when there is none. Of
+/// two threads that make one at once, the one that reaches the first module_record in the loader's
+/// order wins.
+KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
+  if (hub_record* found = find_hub()) {
+    store(this_module.hub, found);
+    return *found;
+  }
+  static constinit hub_record own{1,       sizeof(hub_record),
+                                  nullptr, nullptr,
+                                  nullptr, 0,
+                                  nullptr, nullptr,
+                                  nullptr, nullptr,
+                                  nullptr, nullptr,
+                                  nullptr};
+  module_record* first = nullptr;
+  for_each_module([&](module_record& m) {
+    if (first == nullptr) first = &m;
+  });
+  // no note: a linker script dropped it, and this module is on its own
+  if (first == nullptr) first = &this_module;
+  hub_record* expected = nullptr;
+  hub_record* winner = &own;
+  if (!__atomic_compare_exchange_n(&first->hub, &expected, &own, false, __ATOMIC_SEQ_CST,
+                                   __ATOMIC_SEQ_CST))
+    winner = expected;
+  store(this_module.hub, winner);
+  if (winner == &own) keep_loaded();
+  return *winner;
+}
+
+/// Joins this module to a hub that is already there, and leaves it before it is unloaded.
+struct attachment {
+  KPROF_DETAIL_LOCAL attachment() noexcept {
+    hub_record* hub = find_hub();
+    if (hub == nullptr) return;
+    store(this_module.hub, hub);
+    // Once more if it changed meanwhile: publish() may have run between the load and the store.
+    do set_listener(this_module, *hub);
+    while (load(hub->active) != load(this_module.api));
+  }
+  KPROF_DETAIL_LOCAL ~attachment() {
+    store(this_module.version, std::uint32_t{0});  // nobody's walk finds this module from here on
+    store(this_module.api, static_cast<const scope_api*>(nullptr));
+    hub_record* hub = load(this_module.hub);
+    if (hub != nullptr)
+      if (auto* detach = load(hub->detach)) detach(this_module);
+    notice_.leave(hub);
+  }
+  attachment(const attachment&) = delete;
+  attachment& operator=(const attachment&) = delete;
+
+ private:
+  no_session_notice notice_;
+};
+// Lives longer than other static objects, whose constructors and destructors may have guards.
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline attachment attached;
+
+/// Puts an operator on this module's list, once.
+template <class Op>
+struct listing {
+  op_node node{&op_desc_of<Op>, nullptr};
+  KPROF_DETAIL_LOCAL listing() noexcept {
+    op_node* head = load(this_module.ops);
+    do node.next = head;
+    while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST));
+  }
+};
+template <class Op>
+KPROF_DETAIL_LOCAL inline listing<Op> listed;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/hub.hpp>
+
+#endif
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// One call of an operator. A plain value: keep it with what the call has saved for its backward
+/// call, and hand it to any thread.
+class call_id {
+ public:
+  constexpr call_id() noexcept = default;  ///< of no call
+
+ private:
+  constexpr explicit call_id(std::uint32_t number) noexcept : number_(number) {}
+  friend call_id current_call() noexcept;
+  friend void belongs_to(call_id) noexcept;
+  std::uint32_t number_ = 0;
+};
+
+#if KPROF_ENABLE
+
+/// The call of the calling thread's innermost open scope; of none where nothing is open or nobody
+/// listens. Costs 20 ns where a session records. Never throws.
+KPROF_DETAIL_LOCAL inline call_id current_call() noexcept {
+  const detail::scope_api* const api = __atomic_load_n(&detail::this_module.api, __ATOMIC_ACQUIRE);
+  return call_id(api == nullptr ? 0 : api->link_call(0));
+}
+/// The calling thread's innermost open scope belongs to that call, as a backward call does to its
+/// forward call. Nothing for a call_id of no call. Costs as much as current_call().
+///     KPROF_OP(Conv2d, p);             // backward
+///     kprof::belongs_to(saved.call);   // what current_call() gave in the forward call
+KPROF_DETAIL_LOCAL inline void belongs_to(call_id call) noexcept {
+  const detail::scope_api* const api = __atomic_load_n(&detail::this_module.api, __ATOMIC_ACQUIRE);
+  if (call.number_ != 0 && api != nullptr) api->link_call(call.number_);
+}
+
+#else
+
+inline call_id current_call() noexcept { return {}; }
+inline void belongs_to(call_id) noexcept {}
+
+#endif
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/call_id.hpp>
+
 // <kprof/declare/part.hpp>
 #ifndef KPROF_DECLARE_PART_HPP
 #define KPROF_DECLARE_PART_HPP
@@ -1114,7 +3413,7 @@ inline constexpr std::uint32_t all_cpus = 0xffffffffU;
 enum class pass_kind : std::uint8_t {
   unknown,
   fprop,      ///< forward
-  bprop,      ///< backward, of an operator without weights
+  bprop,      ///< backward; of an operator with weights all gradients in one call
   dgrad,      ///< backward, with respect to the input
   wgrad,      ///< backward, with respect to the weights
   bgrad,      ///< backward, with respect to the bias
@@ -2017,731 +4316,6 @@ KPROF_DETAIL_END
 #endif  // <kprof/op.hpp>
 
 #if KPROF_ENABLE
-
-// <kprof/attach/hub.hpp>
-#ifndef KPROF_ATTACH_HUB_HPP
-#define KPROF_ATTACH_HUB_HPP
-
-// How the modules of a process meet. Each executable and shared library that has guards carries one
-// module_record and an ELF note that says where it is. Whoever listens, a session or the NVTX
-// emitter, stores its functions in the records of all loaded modules. A module that is loaded later
-// finds the hub in the records of the others when its static objects are built.
-
-// <kprof/attach/abi.hpp>
-#ifndef KPROF_ATTACH_ABI_HPP
-#define KPROF_ATTACH_ABI_HPP
-
-// The records that modules share: call sites, tables of functions, the hub, and one record for each
-// module. Everything here is ABI: plain structs, versioned, never freed, so that late destructors
-// may still reach them.
-
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-struct module_record;
-
-/// One per call site, static. The type is hidden so that no module shares another's sites.
-struct [[gnu::visibility("hidden")]] site {
-  std::uint32_t id;  // given by the session at the first scope; 0 until then
-  std::uint32_t line;
-  const char* file;   // nullptr: a guard without a call site of its own
-  const op_desc* op;  // nullptr: a region, whose name is its payload
-  const module_record* home;
-};
-
-/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change
-/// whenever scopes end out of order there, then how deep it lies. 0 names none. One word, so that
-/// closing a scope in order is one comparison, and all that a guard keeps.
-using scope_token = std::uint64_t;
-/// Set in the tokens that the NVTX emitter gives out while no session records.
-inline constexpr scope_token emitted_token = scope_token{1} << 63U;
-
-/// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known
-/// size costs 2 ns less than a loop. The record is written behind a call and not at the call site,
-/// which would be three times as large.
-inline constexpr std::uint32_t max_fast_words = 16;
-
-/// The functions of whoever listens.
-struct scope_api {
-  std::uint32_t version;
-  std::uint32_t size;
-  void (*end)(scope_token scope) noexcept;
-  scope_token (*begin_any)(site& where, const void* payload, std::uint32_t bytes) noexcept;
-  scope_token (*begin[max_fast_words + 1])(site& where, const void* payload) noexcept;
-  std::uint32_t (*capture)() noexcept;  // path of the innermost open scope; 0: none
-  scope_token (*adopt)(std::uint32_t path) noexcept;
-  void (*release)(scope_token adopted) noexcept;
-};
-
-/// Sends scopes to a tool, with or without a session.
-struct emitter_api {
-  // false: not sent, not to be popped
-  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
-  void (*pop)() noexcept;
-};
-
-/// One per process, made by the first module that listens.
-struct hub_record {
-  std::uint32_t version;
-  std::uint32_t size;
-  const scope_api* active;     // what every module_record::api points to, or nullptr
-  const scope_api* recorder;   // the session's functions while it records, or nullptr
-  const scope_api* emit_only;  // the emitter's functions for when no session records, or nullptr
-  std::uint32_t emit_refused;  // 1: the user wants no tool to be told anything
-  // nullptr: no tool is attached; a recorder calls it beside its own work
-  const emitter_api* emitter;
-  // the functions of the session's owner; before them a `const char*` that names its build
-  const void* session;
-  // the session takes what it needs before a module goes
-  void (*detach)(const module_record& leaving) noexcept;
-  const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
-  // What closes scopes opened by the session's functions and by the emitter's, also when others
-  // listen by then. Once set they stay.
-  void (*end_recorded)(scope_token scope) noexcept;
-  void (*end_emitted)(scope_token scope) noexcept;
-  // the calling thread's step ends and the next begins; nullptr: there is no session
-  void (*step)() noexcept;
-};
-
-/// An operator known to a module.
-struct op_node {
-  const op_desc* op;
-  op_node* next;
-};
-
-struct module_record {
-  std::uint32_t version;  // abi_layout; 0 while the module is unloaded
-  std::uint32_t size;
-  const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
-  // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
-  // when nobody listens any more.
-  const scope_api* latest;
-  hub_record* hub;
-  op_node* ops;
-};
-
-/// One number of many. 32 bits of FNV-1a.
-template <class... Number>
-constexpr std::uint32_t hash_of(Number... numbers) noexcept {
-  std::uint32_t hash = 2166136261U;
-  ((hash = (hash ^ static_cast<std::uint32_t>(numbers)) * 16777619U), ...);
-  return hash;
-}
-
-/// Where the members lie that modules read of each other, and how large they are: commits of one
-/// version may differ in it.
-#define KPROF_DETAIL_AT(type, member) __builtin_offsetof(type, member), sizeof(type::member)
-inline constexpr std::uint32_t abi_layout = hash_of(
-    sizeof(text_view), KPROF_DETAIL_AT(text_view, data), KPROF_DETAIL_AT(text_view, size),
-    sizeof(enumerator), KPROF_DETAIL_AT(enumerator, value), KPROF_DETAIL_AT(enumerator, name),
-    sizeof(enum_desc), KPROF_DETAIL_AT(enum_desc, name), KPROF_DETAIL_AT(enum_desc, is_signed),
-    KPROF_DETAIL_AT(enum_desc, size), KPROF_DETAIL_AT(enum_desc, list), sizeof(field_desc),
-    KPROF_DETAIL_AT(field_desc, name), KPROF_DETAIL_AT(field_desc, offset),
-    KPROF_DETAIL_AT(field_desc, size), KPROF_DETAIL_AT(field_desc, extent),
-    KPROF_DETAIL_AT(field_desc, kind), KPROF_DETAIL_AT(field_desc, nested),
-    KPROF_DETAIL_AT(field_desc, enumerators), sizeof(struct_desc),
-    KPROF_DETAIL_AT(struct_desc, name), KPROF_DETAIL_AT(struct_desc, size),
-    KPROF_DETAIL_AT(struct_desc, field_count), KPROF_DETAIL_AT(struct_desc, fields),
-    KPROF_DETAIL_AT(struct_desc, defaults), sizeof(work), KPROF_DETAIL_AT(work, flops),
-    KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written), KPROF_DETAIL_AT(work, has_flops),
-    KPROF_DETAIL_AT(work, has_bytes), KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type),
-    KPROF_DETAIL_AT(work, on), KPROF_DETAIL_AT(work, pass), KPROF_DETAIL_AT(work, threads),
-    sizeof(presentation), KPROF_DETAIL_AT(presentation, unshown),
-    KPROF_DETAIL_AT(presentation, beside), KPROF_DETAIL_AT(presentation, size),
-    KPROF_DETAIL_AT(presentation, failed), KPROF_DETAIL_AT(presentation, text), sizeof(op_desc),
-    KPROF_DETAIL_AT(op_desc, params_size), KPROF_DETAIL_AT(op_desc, part_at),
-    KPROF_DETAIL_AT(op_desc, name), KPROF_DETAIL_AT(op_desc, params),
-    KPROF_DETAIL_AT(op_desc, evaluate), KPROF_DETAIL_AT(op_desc, present), sizeof(site),
-    KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
-    KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
-    KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
-    KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
-    KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
-    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api),
-    KPROF_DETAIL_AT(emitter_api, push), KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record),
-    KPROF_DETAIL_AT(hub_record, version), KPROF_DETAIL_AT(hub_record, size),
-    KPROF_DETAIL_AT(hub_record, active), KPROF_DETAIL_AT(hub_record, recorder),
-    KPROF_DETAIL_AT(hub_record, emit_only), KPROF_DETAIL_AT(hub_record, emit_refused),
-    KPROF_DETAIL_AT(hub_record, emitter), KPROF_DETAIL_AT(hub_record, session),
-    KPROF_DETAIL_AT(hub_record, detach), KPROF_DETAIL_AT(hub_record, latest),
-    KPROF_DETAIL_AT(hub_record, end_recorded), KPROF_DETAIL_AT(hub_record, end_emitted),
-    KPROF_DETAIL_AT(hub_record, step), sizeof(op_node), KPROF_DETAIL_AT(op_node, op),
-    KPROF_DETAIL_AT(op_node, next), sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
-    KPROF_DETAIL_AT(module_record, size), KPROF_DETAIL_AT(module_record, api),
-    KPROF_DETAIL_AT(module_record, latest), KPROF_DETAIL_AT(module_record, hub),
-    KPROF_DETAIL_AT(module_record, ops));
-#undef KPROF_DETAIL_AT
-static_assert(abi_layout != 0);
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/abi.hpp>
-
-// <kprof/attach/find_modules.hpp>
-#ifndef KPROF_ATTACH_FIND_MODULES_HPP
-#define KPROF_ATTACH_FIND_MODULES_HPP
-
-// Finds the records of all loaded modules by their ELF notes. Neither exported symbols nor a
-// library of kprof's own are needed, so hidden visibility, RTLD_LOCAL and mixed compilers make no
-// difference.
-
-// <kprof/attach/loaded_object.hpp>
-#ifndef KPROF_ATTACH_LOADED_OBJECT_HPP
-#define KPROF_ATTACH_LOADED_OBJECT_HPP
-
-// What the loader says of an executable or a library in memory, and the walk over all of them, as
-// <link.h> and <elf.h> declare them: those two are a tenth of what guard.hpp costs a file.
-
-#include <cstddef>
-#include <cstdint>
-
-struct dl_phdr_info;
-extern "C" int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data);
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-static_assert(sizeof(void*) == 8, "kprof is for 64-bit systems");
-
-/// A program header: the system's Elf64_Phdr.
-struct program_header {
-  enum : std::uint32_t {
-    loaded = 1,
-    notes = 4,
-    sealed = 0x6474e552
-  };                                                    // PT_LOAD, PT_NOTE, PT_GNU_RELRO
-  enum : std::uint32_t { writable = 2, readable = 4 };  // PF_W, PF_R
-
-  std::uint32_t type = 0, rights = 0;
-  std::uint64_t offset = 0, address = 0, physical_address = 0;
-  std::uint64_t size_in_file = 0, size = 0, alignment = 0;
-};
-
-/// The first members of the system's dl_phdr_info.
-struct loaded_object {
-  std::uint64_t base = 0;
-  const char* path = nullptr;
-  const program_header* headers = nullptr;
-  std::uint16_t header_count = 0;
-};
-
-inline loaded_object read_loaded_object(const dl_phdr_info* info) noexcept {
-  loaded_object object;
-  __builtin_memcpy(static_cast<void*>(&object), info, sizeof object);
-  return object;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/loaded_object.hpp>
-
-#include <cstddef>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-template <class T>
-T load(T& from) noexcept {
-  return __atomic_load_n(&from, __ATOMIC_SEQ_CST);
-}
-template <class T>
-void store(T& to, T value) noexcept {
-  __atomic_store_n(&to, value, __ATOMIC_SEQ_CST);
-}
-
-/// The addresses from `from` up to `to`.
-struct address_range {
-  std::uintptr_t from = 0;
-  std::uintptr_t to = 0;
-};
-
-/// One loaded module, as the loader describes it. The loader checks only what it needs itself: of a
-/// damaged library, or one that a tool has rewritten, any number here may be wrong.
-class loaded_module {
- public:
-  explicit loaded_module(const loaded_object& object) noexcept : object_(object) {}
-
-  /// The record that a note of the module names, in the module's own writable memory; or nullptr.
-  module_record* record() const noexcept {
-    for (unsigned i = 0; i < object_.header_count; ++i) {
-      const auto& segment = object_.headers[i];
-      if (segment.type != program_header::notes) continue;
-      const address_range notes = mapped_part(range_of(segment), program_header::readable);
-      const std::uintptr_t at = named_record(notes, segment.alignment == 8 ? 8 : 4);
-      if (at != 0 && is_record(at)) return reinterpret_cast<module_record*>(at);
-    }
-    return nullptr;
-  }
-
- private:
-  /// Up to the end of the address space, where the size leads past it.
-  address_range range_of(const program_header& segment) const noexcept {
-    const std::uintptr_t from = object_.base + segment.address;
-    const std::uintptr_t to = from + segment.size;
-    return {from, to < from ? ~std::uintptr_t{0} : to};
-  }
-  /// What of the range one loaded segment holds, from the range's beginning on, with these rights
-  /// at least. Of segments that overlap, the loader maps the later one over the earlier: then all
-  /// must have the rights.
-  address_range mapped_part(address_range wanted, std::uint32_t rights) const noexcept {
-    address_range out{};
-    for (unsigned i = 0; i < object_.header_count; ++i) {
-      const auto& segment = object_.headers[i];
-      if (segment.type != program_header::loaded) continue;
-      const address_range named = range_of(segment), mapped = whole_pages(named);
-      if (wanted.to <= mapped.from || mapped.to <= wanted.from) continue;
-      if ((segment.rights & rights) != rights) return {};
-      if (out.to != 0 || wanted.from < named.from || wanted.from >= named.to) continue;
-      out = {wanted.from, wanted.to < named.to ? wanted.to : named.to};
-    }
-    return out;
-  }
-  static constexpr std::uintptr_t page = 4096;  // the least
-  static constexpr std::uintptr_t page_of(std::uintptr_t address) noexcept {
-    return address & ~(page - 1);
-  }
-  /// The loader maps whole pages.
-  static constexpr address_range whole_pages(address_range r) noexcept {
-    const std::uintptr_t up = r.to + page - 1;
-    return {page_of(r.from), up < r.to ? ~std::uintptr_t{0} : page_of(up)};
-  }
-  /// Whether the loader has made any of it read-only after it relocated the module.
-  bool is_sealed(address_range wanted) const noexcept {
-    for (unsigned i = 0; i < object_.header_count; ++i) {
-      const auto& segment = object_.headers[i];
-      if (segment.type != program_header::sealed) continue;
-      const address_range named = range_of(segment);
-      const address_range sealed{page_of(named.from), page_of(named.to)};  // as glibc rounds
-      if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
-    }
-    return false;
-  }
-  bool is_record(std::uintptr_t at) const noexcept {
-    const address_range whole{at, at + sizeof(module_record)};
-    const address_range mapped =
-        mapped_part(whole, program_header::readable | program_header::writable);
-    return at % alignof(module_record) == 0 && mapped.to - mapped.from == sizeof(module_record) &&
-           !is_sealed(whole);
-  }
-
-  /// The address that the notes name, unchecked, or 0.
-  static std::uintptr_t named_record(address_range notes, std::uintptr_t alignment) noexcept {
-    const auto up = [alignment](std::uintptr_t n) {
-      return (n + alignment - 1) & ~(alignment - 1);
-    };
-    while (notes.to - notes.from >= 12) {
-      const char* const note = reinterpret_cast<const char*>(notes.from);
-      std::uint32_t head[3];  // name size, contents size, type
-      __builtin_memcpy(head, note, sizeof head);
-      const std::uintptr_t left = notes.to - notes.from;
-      const std::uintptr_t contents = up(12 + std::uintptr_t{head[0]});
-      const std::uintptr_t next = contents + up(head[1]);
-      if (left < contents + head[1]) return 0;
-      if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
-          __builtin_memcmp(note + 12, "kprof-scope", 12) == 0) {
-        std::int64_t distance = 0;
-        __builtin_memcpy(&distance, note + contents, sizeof distance);
-        return notes.from + contents + static_cast<std::uintptr_t>(distance);
-      }
-      if (left < next) return 0;
-      notes.from += next;
-    }
-    return 0;
-  }
-
-  const loaded_object object_;
-};
-
-/// Whether the record is laid out as those of this build.
-inline bool is_of_this_layout(const module_record& m) noexcept {
-  return m.version == abi_layout && m.size == sizeof(module_record);
-}
-
-// The loader calls visit() from its own C code and holds its lock meanwhile. So visit() throws
-// nothing, and asks for no memory: a thread that holds the allocator's lock may be waiting for the
-// loader's.
-
-/// The modules that were last told who listens. In the child of a fork they stand for all: another
-/// thread of the parent may have been in dlopen(), whose lock is held for ever then.
-struct told_modules {
-  static constexpr unsigned most = 256;
-
-  module_record* all[most] = {};
-  unsigned count = 0;
-  bool is_in_child = false;
-
-  void tell(unsigned number, module_record* m) noexcept {
-    if (number < most) store(all[number], m);
-  }
-  /// The module is about to be unloaded.
-  void forget(const module_record& leaving) noexcept {
-    for (unsigned i = 0; i < load(count) && i < most; ++i)
-      if (load(all[i]) == &leaving) store(all[i], static_cast<module_record*>(nullptr));
-  }
-};
-KPROF_DETAIL_LOCAL inline constinit told_modules modules_told{};
-inline bool may_ask_loader() noexcept { return !load(modules_told.is_in_child); }
-
-/// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
-/// loader's lock is held.
-template <class Visit>
-KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
-  if (!may_ask_loader()) {
-    for (unsigned i = 0; i < load(modules_told.count) && i < told_modules::most; ++i)
-      if (module_record* const m = load(modules_told.all[i])) visit(*m);
-    return;
-  }
-  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
-    module_record* const m = loaded_module(read_loaded_object(info)).record();
-    if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
-    return 0;
-  };
-  dl_iterate_phdr(each, &visit);
-}
-
-/// Calls visit(path) for each loaded module whose guards are of another ABI. The path of the
-/// program is empty. The loader's lock is held.
-template <class Visit>
-KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
-  static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
-  if (!may_ask_loader()) return;
-  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
-    const module_record* const m = loaded_module(read_loaded_object(info)).record();
-    const bool is_leaving = m != nullptr && m->version == 0;
-    if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
-      (*static_cast<Visit*>(data))(read_loaded_object(info).path);
-    return 0;
-  };
-  dl_iterate_phdr(each, &visit);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/find_modules.hpp>
-
-// <kprof/attach/no_session.hpp>
-#ifndef KPROF_ATTACH_NO_SESSION_HPP
-#define KPROF_ATTACH_NO_SESSION_HPP
-
-// The line on standard error of a process that has guards and no session although KPROF is set.
-// hub.hpp includes it, so every file with guards pays for it: <unistd.h>, <csignal> and
-// <sys/stat.h> together are a fifth of guard.hpp. Hence one declaration, of syscall(), which is no
-// point of cancellation either.
-
-// <kprof/attach/environment_variable.hpp>
-#ifndef KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
-#define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
-
-// The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
-// file-capability program has rights that its caller lacks, and the caller chooses its environment:
-// a path there could make the program load any library or write any file. So kprof reads no
-// variable in such a process. Include it to read a variable. Any thread.
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// getenv() and getauxval(). Every file with guards includes this header, and <cstdlib> and
-/// <sys/auxv.h> would be 840 lines of it.
-extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
-extern "C" unsigned long kprof_auxiliary_value(unsigned long type) noexcept __asm__("getauxval");
-inline constexpr unsigned long auxiliary_secure = 23;  // AT_SECURE of <elf.h>
-
-/// Whether the process was started with rights that its caller lacks. This stays true when the
-/// process gives these rights up.
-inline bool environment_is_foreign() noexcept {
-  return kprof_auxiliary_value(auxiliary_secure) != 0;
-}
-
-/// The variable's value; nullptr where it is unset, and always where the environment is foreign.
-inline const char* environment_variable(const char* name) noexcept {
-  return environment_is_foreign() ? nullptr : kprof_find_variable(name);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/environment_variable.hpp>
-
-#include <sys/syscall.h>
-
-#include <cerrno>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-extern "C" long kprof_system_call(long number, ...) noexcept __asm__("syscall");
-
-/// Whether a text for KPROF asks a session for anything: not where all that it says is `off`, or
-/// that something is.
-constexpr bool asks_for_session(const char* text) noexcept {
-  bool asks = false, is_off = false, is_quoted = false;
-  int parentheses = 0;
-  for (const char* setting = text;; ++text) {
-    if (*text == '"') is_quoted = !is_quoted;
-    else if (is_quoted && *text == '\\' && text[1] != '\0') ++text;
-    else if (!is_quoted && *text == '(') ++parentheses;
-    else if (!is_quoted && *text == ')') --parentheses;
-    if (*text != '\0' && (*text != ',' || is_quoted || parentheses > 0)) continue;
-    const char* end = text;
-    while (setting < end && *setting == ' ') ++setting;
-    while (setting < end && end[-1] == ' ') --end;
-    const auto size = end - setting;
-    const bool says_off = size >= 3 && end[-3] == 'o' && end[-2] == 'f' && end[-1] == 'f';
-    if (size == 3 && says_off) is_off = true;
-    else if (size == 2 && setting[0] == 'o' && setting[1] == 'n') is_off = false;
-    if (size > 0 && !(says_off && (size == 3 || end[-4] == '='))) asks = true;
-    if (*text == '\0') return asks && !is_off;
-    setting = text + 1;
-  }
-}
-
-/// Where a descriptor leads: device and file, the first members of the system's `stat`; zeros where
-/// it is closed.
-struct stream_target {
-  unsigned long device = 0, file = 0;
-
-  friend bool operator==(const stream_target&, const stream_target&) = default;
-};
-[[gnu::cold]] inline stream_target find_stream_target(int descriptor) noexcept {
-  unsigned long there[64]{};
-  if (kprof_system_call(SYS_fstat, descriptor, there) != 0) return {};
-  return {there[0], there[1]};
-}
-
-/// Writes one line of less than PIPE_BUF bytes on standard error. It is lost where that takes
-/// nothing for a second. A reader that has gone raises no signal, as with quiet_writes, which says
-/// why SIGPIPE and SIGXFSZ are both meant.
-[[gnu::cold]] inline void write_line(const char* line, unsigned long size) noexcept {
-  constexpr std::uint64_t raised_by_writes = 1ULL << (13 - 1) | 1ULL << (25 - 1);
-  constexpr int block = 0, set = 2;  // SIG_BLOCK, SIG_SETMASK
-  constexpr long set_size = sizeof raised_by_writes;
-  const int error = errno;
-  std::uint64_t pending = 0, before = 0;
-  kprof_system_call(SYS_rt_sigpending, &pending, set_size);
-  const std::uint64_t ours = raised_by_writes & ~pending;
-  kprof_system_call(SYS_rt_sigprocmask, block, &ours, &before, set_size);
-  struct {  // the system's pollfd
-    int descriptor;
-    short wanted, seen;
-  } standard_error{2, 4, 0};  // POLLOUT
-  const long second[2] = {1, 0}, at_once[2] = {0, 0};
-  if (kprof_system_call(SYS_ppoll, &standard_error, 1L, second, nullptr, 0L) > 0)
-    kprof_system_call(SYS_write, 2, line, size);
-  while (kprof_system_call(SYS_rt_sigtimedwait, &ours, nullptr, at_once, set_size) > 0) {}
-  kprof_system_call(SYS_rt_sigprocmask, set, &before, nullptr, set_size);
-  errno = error;
-}
-
-/// Of one module. The last module with guards that leaves the process says that there was no
-/// session: only then is it certain. Nothing is said in the child of a fork, where standard error
-/// has come to be something else, or where a module of another build may have its own session.
-class no_session_notice {
- public:
-  KPROF_DETAIL_LOCAL no_session_notice() noexcept {
-    const char* const text = environment_variable("KPROF");
-    if (text == nullptr || !asks_for_session(text)) return;
-    bool all_are_known = true;
-    for_each_other_module([&](const char*) noexcept { all_are_known = false; });
-    if (!all_are_known) return;
-    process_ = kprof_system_call(SYS_getpid);
-    standard_error_ = find_stream_target(2);
-  }
-  /// The module leaves, and its record is no longer found.
-  [[gnu::cold]] KPROF_DETAIL_LOCAL void leave(const hub_record* hub) const noexcept {
-    if (process_ == 0 || (hub != nullptr && load(hub->session) != nullptr)) return;
-    if (process_ != kprof_system_call(SYS_getpid)) return;
-    bool is_last = true;
-    for_each_module([&](const module_record&) { is_last = false; });
-    if (!is_last || find_stream_target(2) != standard_error_) return;
-    static constexpr char line[] =
-        "kprof: "
-        "KPROF is set, but the program has guards and no session, so nothing was recorded; link "
-        "kprof::session, or include <kprof/kprof.hpp> in one of its files, or start it with kprof "
-        "run\n";
-    write_line(line, sizeof line - 1);
-  }
-
- private:
-  long process_ = 0;  // 0: nothing is to be said
-  stream_target standard_error_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/no_session.hpp>
-
-#include <dlfcn.h>
-
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept;
-
-/// What closes scopes until somebody has listened: they were opened in another module.
-KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
-    1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr};
-
-[[gnu::visibility("hidden"),
-  gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
-    abi_layout, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
-
-// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
-// whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
-// hence no writable note.
-#if !defined(__CUDA_ARCH__)
-__asm__(
-    ".pushsection .note.kprof,\"a\",%note\n"
-    "  .balign 8\n"
-    "  .long 12, 8, 1\n"
-    "  .asciz \"kprof-scope\"\n"
-    "  .quad kprof_v1_module - .\n"
-    ".popsection");
-#endif
-
-/// Keeps the module that holds the hub in memory: others call its functions until the process ends.
-KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
-  Dl_info info{};
-  if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr &&
-      info.dli_fname[0] != '\0')
-    static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
-}
-
-/// The hub of this process, or nullptr when nobody has ever listened.
-KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
-  if (hub_record* own = load(this_module.hub)) return own;
-  hub_record* found = nullptr;
-  for_each_module([&](module_record& m) {
-    if (found == nullptr) found = load(m.hub);
-  });
-  return found;
-}
-
-/// Closes a scope through whoever opened it.
-KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept {
-  hub_record* const hub = find_hub();
-  if (hub == nullptr) return;
-  const bool emitted = (scope & emitted_token) != 0;
-  if (auto* const end = load(emitted ? hub->end_emitted : hub->end_recorded)) end(scope);
-}
-
-/// Makes the guards of a module call what the hub says. What closes scopes is set before what opens
-/// them.
-KPROF_DETAIL_LOCAL inline void set_listener(module_record& m, const hub_record& hub) noexcept {
-  if (const scope_api* latest = load(hub.latest)) store(m.latest, latest);
-  store(m.api, load(hub.active));
-}
-
-/// Makes every guard of the process call the recorder if there is one, else the emitter, else
-/// nobody.
-KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
-  const auto wanted = [&] {
-    const scope_api* recorder = load(hub.recorder);
-    return recorder != nullptr ? recorder : load(hub.emit_only);
-  };
-  const scope_api* api = nullptr;
-  // Another thread may change the recorder or the emitter meanwhile: publishing goes on until the
-  // modules have the functions that are wanted now.
-  do {
-    api = wanted();
-    if (api != nullptr) store(hub.latest, api);
-    store(hub.active, api);
-    unsigned count = 0;
-    for_each_module([&](module_record& m) {
-      store(m.hub, &hub);
-      set_listener(m, hub);
-      if (may_ask_loader()) modules_told.tell(count++, &m);
-    });
-    if (may_ask_loader()) store(modules_told.count, count);
-  } while (wanted() != api);
-}
-
-/// The hub of this process; makes one, owned by this module and never freed, when there is none. Of
-/// two threads that make one at once, the one that reaches the first module_record in the loader's
-/// order wins.
-KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
-  if (hub_record* found = find_hub()) {
-    store(this_module.hub, found);
-    return *found;
-  }
-  static constinit hub_record own{1,       sizeof(hub_record),
-                                  nullptr, nullptr,
-                                  nullptr, 0,
-                                  nullptr, nullptr,
-                                  nullptr, nullptr,
-                                  nullptr, nullptr,
-                                  nullptr};
-  module_record* first = nullptr;
-  for_each_module([&](module_record& m) {
-    if (first == nullptr) first = &m;
-  });
-  // no note: a linker script dropped it, and this module is on its own
-  if (first == nullptr) first = &this_module;
-  hub_record* expected = nullptr;
-  hub_record* winner = &own;
-  if (!__atomic_compare_exchange_n(&first->hub, &expected, &own, false, __ATOMIC_SEQ_CST,
-                                   __ATOMIC_SEQ_CST))
-    winner = expected;
-  store(this_module.hub, winner);
-  if (winner == &own) keep_loaded();
-  return *winner;
-}
-
-/// Joins this module to a hub that is already there, and leaves it before it is unloaded.
-struct attachment {
-  KPROF_DETAIL_LOCAL attachment() noexcept {
-    hub_record* hub = find_hub();
-    if (hub == nullptr) return;
-    store(this_module.hub, hub);
-    // Once more if it changed meanwhile: publish() may have run between the load and the store.
-    do set_listener(this_module, *hub);
-    while (load(hub->active) != load(this_module.api));
-  }
-  KPROF_DETAIL_LOCAL ~attachment() {
-    store(this_module.version, std::uint32_t{0});  // nobody's walk finds this module from here on
-    store(this_module.api, static_cast<const scope_api*>(nullptr));
-    hub_record* hub = load(this_module.hub);
-    if (hub != nullptr)
-      if (auto* detach = load(hub->detach)) detach(this_module);
-    notice_.leave(hub);
-  }
-  attachment(const attachment&) = delete;
-  attachment& operator=(const attachment&) = delete;
-
- private:
-  no_session_notice notice_;
-};
-// Lives longer than other static objects, whose constructors and destructors may have guards.
-KPROF_DETAIL_LOCAL
-[[gnu::init_priority(101)]] inline attachment attached;
-
-/// Puts an operator on this module's list, once.
-template <class Op>
-struct listing {
-  op_node node{&op_desc_of<Op>, nullptr};
-  KPROF_DETAIL_LOCAL listing() noexcept {
-    op_node* head = load(this_module.ops);
-    do node.next = head;
-    while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST));
-  }
-};
-template <class Op>
-KPROF_DETAIL_LOCAL inline listing<Op> listed;
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/hub.hpp>
 
 // <kprof/attach/step.hpp>
 #ifndef KPROF_ATTACH_STEP_HPP
@@ -4625,6 +6199,9 @@ struct scope_node {
   double denormal_ns = 0;
   std::uint64_t measured_calls = 0;  ///< in measured_ns
   std::uint64_t denormal_calls = 0;  ///< in denormal_ns
+  /// In the calls of measured_ns: page faults that waited for no disk, the first touch of memory
+  /// that the system has just given.
+  std::uint64_t page_faults = 0;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock; of parts it is empty
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
@@ -4652,6 +6229,13 @@ struct timeline_scope {
   std::uint32_t node = 0;  ///< index in profile::nodes
   std::int64_t start = 0;  ///< since the session's start
   std::uint64_t duration = 0;
+};
+
+/// The program said that a call belongs to an earlier one, as a backward call does to its forward
+/// call: kprof::belongs_to().
+struct call_link {
+  std::uint32_t call = 0;  ///< index in profile::timeline
+  std::uint32_t of = 0;    ///< the earlier one, the same
 };
 
 struct clock_info {
@@ -4732,6 +6316,7 @@ struct profile {
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
+  std::vector<call_link> links;          ///< of calls that the timeline has both of
   kprof::stepping stepping;              ///< sums of the steps, and their scopes
   std::vector<step_mark> steps;          ///< in the order of their ends
   device_profile device;                 ///< what the GPU did
@@ -5584,6 +7169,10 @@ struct output {
   /// Whether it shows single scopes with these options: the profile that is written at the end
   /// then has them. Null: it never does.
   bool (*shows_timeline)(const option_values& options) = nullptr;
+  /// For an output that nobody reads in a terminal: the end of a file's name, "html". Where no
+  /// path is given and standard output is a terminal, PROGRAM.PID.html is written instead, and a
+  /// line on standard error says so. Null: a terminal gets it.
+  const char* file_ending = nullptr;
 };
 
 /// An option of a request: {"top", "20"}.
@@ -5878,9 +7467,14 @@ struct settings {
   machine_ceilings machine{};
   /// Regions of this name are the program's steps; empty: those that kprof::step() begins.
   std::string step{};
+  /// How many threads work in a call of an operator without threads(), or all_cpus; 0: not known.
+  std::uint32_t threads = 0;
   step_schedule schedule{};  ///< which steps are recorded, see kprof::step(); none: all
   bool signals = true;       ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
-  report_options report{};   ///< what report() shows when it is not told otherwise
+  /// Where calls are printed as they end, see verbose.hpp: "off", "on", which is standard error, or
+  /// a file.
+  std::string verbose = "off";
+  report_options report{};  ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;
   /// it is left out when the program has printed just that.
   std::vector<output_request> outputs{};
@@ -5976,8 +7570,9 @@ KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(opt
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
                     KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(device_timeline),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(ceilings),
-                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(schedule),
-                    KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(schedule), KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report),
+                    KPROF_DETAIL_AT(outputs))
 KPROF_DETAIL_SHARED(step_schedule, KPROF_DETAIL_AT(skip), KPROF_DETAIL_AT(wait),
                     KPROF_DETAIL_AT(warmup), KPROF_DETAIL_AT(active), KPROF_DETAIL_AT(repeat))
 KPROF_DETAIL_SHARED(thread_steps, KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(count),
@@ -6022,13 +7617,15 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(sampled), KPROF_DETAIL_AT(measured_ns),
                     KPROF_DETAIL_AT(off_cpu_ns), KPROF_DETAIL_AT(denormal_ns),
                     KPROF_DETAIL_AT(measured_calls), KPROF_DETAIL_AT(denormal_calls),
-                    KPROF_DETAIL_AT(durations), KPROF_DETAIL_AT(shared))
+                    KPROF_DETAIL_AT(page_faults), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns), KPROF_DETAIL_AT(measured_ns),
                     KPROF_DETAIL_AT(off_cpu_ns))
 KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(duration))
+KPROF_DETAIL_SHARED(call_link, KPROF_DETAIL_AT(call), KPROF_DETAIL_AT(of))
 KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
                     KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns),
                     KPROF_DETAIL_AT(cpu_interval_ns))
@@ -6116,9 +7713,9 @@ KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(cpu_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
-                    KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps), KPROF_DETAIL_AT(device),
-                    KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
-                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+                    KPROF_DETAIL_AT(links), KPROF_DETAIL_AT(stepping), KPROF_DETAIL_AT(steps),
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock),
+                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
 KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
                     KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
                     KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
@@ -6151,7 +7748,7 @@ using all_shared_structs = shared_structs<
     status, report_options, option_setting, output_request, settings, step_schedule,
     enumerator_name, thread_steps, step_share, stepping, operator_field, operator_info,
     parameter_values, histogram, work_per_call, shared_part, single_call, scope_node, thread_info,
-    timeline_scope, clock_info, completeness, own_cost, device_work, device_info,
+    timeline_scope, call_link, clock_info, completeness, own_cost, device_work, device_info,
     device_completeness, device_item, host_call, host_call_sum, timeline_window, device_timeline,
     step_mark, device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
     gpu_arithmetic_ceiling, gpu_ceilings, machine_ceilings, profile, owner_functions>;
@@ -10304,6 +11901,7 @@ struct operator_row {
   double off_cpu_ns = 0;   ///< of that, the time on no CPU, at least
   double denormal_ns = 0;  ///< of that, calls that computed with denormal numbers
   std::uint64_t measured_calls = 0, denormal_calls = 0;  ///< in measured_ns, in denormal_ns
+  std::uint64_t page_faults = 0;                         ///< in the calls of measured_ns
   /// off_cpu_ns of all calls, less that of the operators inside them; and less where a path was
   /// handed to other threads, since it waits for these.
   double off_cpu_self_ns = 0;
@@ -12324,6 +13922,7 @@ struct row_sum {
       row.denormal_ns += not_negative(n.denormal_ns);
       row.measured_calls += n.measured_calls;
       row.denormal_calls += n.denormal_calls;
+      row.page_faults += n.page_faults;
     }
     const std::uint64_t done = executions(n);
     const bool lacks_flops_here = !n.merged && !n.work.has_flops;
@@ -15118,7 +16717,16 @@ enum class advice_about : std::uint8_t {
 
 /// What a piece of advice puts time down to. Of several about the same thing with the same cause,
 /// the rule that comes first gives its advice.
-enum class advice_cause : std::uint8_t { work, first_call, spread, threads, guard, denormals, run };
+enum class advice_cause : std::uint8_t {
+  work,
+  first_call,
+  spread,
+  threads,
+  guard,
+  denormals,
+  memory,
+  run
+};
 
 /// A rule that finds advice. It lives as long as the binary that registers it.
 struct advice_rule {
@@ -16766,38 +18374,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/shapes.hpp>
 
-// <kprof/model/unguarded_cpu.hpp>
-#ifndef KPROF_MODEL_UNGUARDED_CPU_HPP
-#define KPROF_MODEL_UNGUARDED_CPU_HPP
-
-// How long threads without guards ran. Included by the report and by advice. Pure; linear in the
-// profile.
-
-#include <algorithm>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The CPU time that threads without guards took at the least: that of the process, less all that
-/// threads with guards may have taken since the recording began (of those kept together: since
-/// their first scopes), and less what operators say of their threads. 0 where the process's is not
-/// known.
-[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
-  double left = not_negative(p.cpu_ns);
-  for (const thread_info& t : p.threads)
-    left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
-  for (const scope_node& n : p.nodes)
-    if (n.work.valid && n.work.threads > 1)
-      left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
-              (static_cast<double>(n.work.threads) - 1);
-  return std::max(0.0, left);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/unguarded_cpu.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16807,111 +18383,6 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail::advice_rules {
-
-/// H1. One thread works, on a machine of several CPUs.
-[[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const std::uint32_t cpus = p.machine.cpu.threads;
-  if (cpus < 2) return false;
-  double busiest = 0, all = 0;
-  for (const thread_info& t : p.threads) {
-    busiest = std::max(busiest, t.in_scopes_ns);
-    all += not_negative(t.in_scopes_ns);
-  }
-  if (!(busiest > 0) || all + unguarded_cpu_ns(p) > 1.2 * busiest) return false;
-  constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
-  struct share {
-    std::string_view name;
-    std::uint32_t node;
-    double ns = 0, gain_ns = 0;
-  };
-  std::vector<share> found;  // by operator
-  for (const operator_row& row : f.rows) {
-    const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        is_its_own(row) && row.mean_ns.known() &&
-                        row.mean_ns.value >= worth_sharing_ns;
-    const double steady = row.self_ns - warm_up_ns(row);
-    if (!on_one || !(steady > 0) || is_one_of(f.several_threads, row.name)) continue;
-    const double rise = rise_of_roof(p, row);
-    if (!(rise > 1)) continue;
-    const auto known = std::find_if(found.begin(), found.end(),
-                                    [&](const share& s) { return s.name == row.name; });
-    share& s = known != found.end() ? *known : found.emplace_back(share{row.name, row.node});
-    s.ns += steady;
-    s.gain_ns += steady * (1 - 1 / rise);
-  }
-  std::erase_if(found, [&](const share& s) { return s.ns < 0.1 * f.window_ns; });
-  if (found.empty()) return false;
-  out.gain_ns = 0;
-  out.node = found[0].node;
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    out.gain_ns += found[k].gain_ns;
-    out.time_ns += found[k].ns;
-    if (k < 3)
-      out.where.append(k == 0                            ? ""
-                       : k + 1 == found.size() || k == 2 ? " and "
-                                                         : ", ")
-          .append(k == 2 && found.size() > 3 ? "others" : found[k].name);
-  }
-  out.fact = sentence(
-      found.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
-      {as_number(cpus), as_share(out.time_ns / f.window_ns), as_text(f.whole)});
-  out.action =
-      "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
-      "sees them";
-  return true;
-}
-
-/// Time in which a thread is in scopes that keep it off the CPU, as where it joins others: one that
-/// has to share a CPU gets more of it.
-[[gnu::cold]] inline double waiting_ns(const profile& p) {
-  constexpr double least = 0.95;
-  double ns = 0;
-  std::vector<bool> waits(p.nodes.size());  // also those below one that does
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const scope_node& n = p.nodes[i];
-    const std::uint32_t parent = parent_of(p, i);
-    const bool is_inside = parent != scope_node::none && waits[parent];
-    const bool is_known = n.measured_ns > 0 && n.off_cpu_ns >= least * n.measured_ns;
-    waits[i] = is_inside || is_known;
-    if (is_known && !is_inside) ns += n.off_cpu_ns;
-  }
-  return ns;
-}
-
-/// H12. Threads without guards do work that no row tells of.
-[[gnu::cold]] inline bool unguarded_threads(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const double ns = unguarded_cpu_ns(p);
-  // The driver has threads of its own.
-  if (has_device_work(p) || !(ns > 0) || ns < 0.2 * p.cpu_ns) return false;
-  out.where = "The program";
-  out.time_ns = ns;
-  out.fact = sentence("spends # of its CPU time, #, in threads without guards",
-                      {as_share(ns / p.cpu_ns), as_time(ns)});
-  out.action =
-      "Guard what they do: KPROF_PART where they share a call, KPROF_OP where each has its own. "
-      "Of a library's threads, let the operator say threads()";
-  return true;
-}
-
-/// H2. More threads are in scopes at a time than there are CPUs.
-[[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
-  const profile& p = f.run;
-  const double wall = p.wall_ns - p.paused_ns;
-  double in_scopes = 0;
-  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
-  const double at_a_time = wall > 0 ? (in_scopes - waiting_ns(p)) / wall : 0;
-  if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
-  out.where = "The program";
-  out.time_ns = f.window_ns;
-  out.fact = sentence("has # threads in scopes at a time, on # CPUs",
-                      {as_number(at_a_time + 0.5), as_number(p.cpus)});
-  out.action =
-      "They take the CPUs from one another, unless they wait: run as many threads as there are "
-      "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
-  return true;
-}
 
 /// H3. Calls that compute with denormal numbers are slower than those that do not. The processor
 /// tells whether there were any, not how many, and a few do not matter: so without calls to compare
@@ -16938,6 +18409,29 @@ namespace detail::advice_rules {
   out.action =
       "Have each thread flush them to zero, where the result may lose them: "
       "_mm_setcsr(_mm_getcsr() | 0x8040)";
+  return true;
+}
+
+/// H7. Calls touch pages that the system has just given, as where a buffer is allocated for each of
+/// them and freed behind it: each costs a fault, in which the system also clears it.
+[[gnu::cold]] inline bool page_faults(const advice_facts& f, std::size_t i, advice& out) {
+  constexpr double least_share = 0.1, ns_a_fault = 250;
+  const operator_row& row = f.rows[i];
+  // Of fewer calls, the faults of the first one alone may be that share. What is nested in it is
+  // another row.
+  constexpr std::uint64_t least_calls = 10;
+  if (row.measured_calls < least_calls || row.self_ns < row.total_ns / 2) return false;
+  const double faults = static_cast<double>(row.page_faults),
+               share = std::min(1.0, faults * ns_a_fault / row.measured_ns);
+  const double steady = row.total_ns - warm_up_ns(row);
+  if (!(share >= least_share) || !(steady > 0)) return false;
+  out.gain_ns = steady * share;
+  out.fact =
+      sentence("has # page faults a call, which take # of its time",
+               {as_number(faults / static_cast<double>(row.measured_calls)), as_share(share)});
+  out.action =
+      "Its memory is fresh in each call: keep buffers and use them again, or have the allocator "
+      "keep them (mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD; jemalloc, tcmalloc)";
   return true;
 }
 
@@ -17763,6 +19257,187 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/advice/steps.hpp>
 
+// <kprof/model/advice/threads.hpp>
+#ifndef KPROF_MODEL_ADVICE_THREADS_HPP
+#define KPROF_MODEL_ADVICE_THREADS_HPP
+
+// Rules of advice about how a program's threads use the CPUs. Included by catalogue.hpp. Pure.
+
+// <kprof/model/unguarded_cpu.hpp>
+#ifndef KPROF_MODEL_UNGUARDED_CPU_HPP
+#define KPROF_MODEL_UNGUARDED_CPU_HPP
+
+// How long threads without guards ran. Included by the report and by advice. Pure; linear in the
+// profile.
+
+#include <algorithm>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The CPU time that threads without guards took at the least: that of the process, less all that
+/// threads with guards may have taken since the recording began (of those kept together: since
+/// their first scopes), and less what operators say of their threads. 0 where the process's is not
+/// known.
+[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
+  double left = not_negative(p.cpu_ns);
+  for (const thread_info& t : p.threads)
+    left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
+  for (const scope_node& n : p.nodes)
+    if (n.work.valid && n.work.threads > 1)
+      left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
+              (static_cast<double>(n.work.threads) - 1);
+  return std::max(0.0, left);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/unguarded_cpu.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::advice_rules {
+
+/// H1. One thread works, on a machine of several CPUs.
+[[gnu::cold]] inline bool one_thread(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const std::uint32_t cpus = p.machine.cpu.threads;
+  if (cpus < 2) return false;
+  double busiest = 0, all = 0;
+  for (const thread_info& t : p.threads) {
+    busiest = std::max(busiest, t.in_scopes_ns);
+    all += not_negative(t.in_scopes_ns);
+  }
+  if (!(busiest > 0) || all + unguarded_cpu_ns(p) > 1.2 * busiest) return false;
+  constexpr double worth_sharing_ns = 20'000;  // waking threads takes microseconds
+  struct share {
+    std::string_view name;
+    std::uint32_t node;
+    double ns = 0, gain_ns = 0;
+  };
+  std::vector<share> found;  // by operator
+  for (const operator_row& row : f.rows) {
+    const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
+                        is_its_own(row) && row.mean_ns.known() &&
+                        row.mean_ns.value >= worth_sharing_ns;
+    const double steady = row.self_ns - warm_up_ns(row);
+    if (!on_one || !(steady > 0) || is_one_of(f.several_threads, row.name)) continue;
+    const double rise = rise_of_roof(p, row);
+    if (!(rise > 1)) continue;
+    const auto known = std::find_if(found.begin(), found.end(),
+                                    [&](const share& s) { return s.name == row.name; });
+    share& s = known != found.end() ? *known : found.emplace_back(share{row.name, row.node});
+    s.ns += steady;
+    s.gain_ns += steady * (1 - 1 / rise);
+  }
+  std::erase_if(found, [&](const share& s) { return s.ns < 0.1 * f.window_ns; });
+  if (found.empty()) return false;
+  out.gain_ns = 0;
+  out.node = found[0].node;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    out.gain_ns += found[k].gain_ns;
+    out.time_ns += found[k].ns;
+    if (k < 3)
+      out.where.append(k == 0                            ? ""
+                       : k + 1 == found.size() || k == 2 ? " and "
+                                                         : ", ")
+          .append(k == 2 && found.size() > 3 ? "others" : found[k].name);
+  }
+  out.fact = sentence(
+      found.size() == 1 ? "runs on one of # CPUs for # of #" : "run on one of # CPUs for # of #",
+      {as_number(cpus), as_share(out.time_ns / f.window_ns), as_text(f.whole)});
+  out.action =
+      "Share the work of a call among threads, and mark their parts with KPROF_PART so that kprof "
+      "sees them";
+  return true;
+}
+
+/// Time in which a thread is in scopes that keep it off the CPU, as where it joins others: one that
+/// has to share a CPU gets more of it.
+[[gnu::cold]] inline double waiting_ns(const profile& p) {
+  constexpr double least = 0.95;
+  double ns = 0;
+  std::vector<bool> waits(p.nodes.size());  // also those below one that does
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const std::uint32_t parent = parent_of(p, i);
+    const bool is_inside = parent != scope_node::none && waits[parent];
+    const bool is_known = n.measured_ns > 0 && n.off_cpu_ns >= least * n.measured_ns;
+    waits[i] = is_inside || is_known;
+    if (is_known && !is_inside) ns += n.off_cpu_ns;
+  }
+  return ns;
+}
+
+/// H12. Threads without guards do work that no row tells of.
+[[gnu::cold]] inline bool unguarded_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double ns = unguarded_cpu_ns(p);
+  // The driver has threads of its own.
+  if (has_device_work(p) || !(ns > 0) || ns < 0.2 * p.cpu_ns) return false;
+  out.where = "The program";
+  out.time_ns = ns;
+  out.fact = sentence("spends # of its CPU time, #, in threads without guards",
+                      {as_share(ns / p.cpu_ns), as_time(ns)});
+  out.action =
+      "Guard what they do: KPROF_PART where they share a call, KPROF_OP where each has its own. "
+      "Where a library shares the work of calls among its own threads, KPROF=threads=all says so";
+  return true;
+}
+
+/// H13. The threads of operators were on no CPU: nobody can tell how fast they would be on one.
+[[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
+  if (has_device_work(f.run)) return false;  // the host waits for it
+  double off = 0, most = 0;
+  for (std::size_t i = 0; i < f.rows.size(); ++i) {
+    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
+    off += ns;
+    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
+  }
+  if (off < 0.2 * f.window_ns) return false;
+  const std::string name = std::exchange(out.where, "The program");
+  out.time_ns = out.gain_ns = off;
+  out.fact = sentence(
+      "is on no CPU in # of its time in operators, mostly in #: it waits, or "
+      "others run in its place",
+      {as_share(off / f.window_ns), as_text(name)});
+  out.action =
+      "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
+      "Rates tell little until then";
+  return true;
+}
+
+/// H2. More threads are in scopes at a time than there are CPUs.
+[[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const double wall = p.wall_ns - p.paused_ns;
+  double in_scopes = 0;
+  for (const thread_info& t : p.threads) in_scopes += not_negative(t.in_scopes_ns);
+  const double at_a_time = wall > 0 ? (in_scopes - waiting_ns(p)) / wall : 0;
+  if (p.cpus == 0 || has_device_work(p) || at_a_time < 1.25 * p.cpus) return false;
+  out.where = "The program";
+  out.time_ns = f.window_ns;
+  out.fact = sentence("has # threads in scopes at a time, on # CPUs",
+                      {as_number(at_a_time + 0.5), as_number(p.cpus)});
+  out.action =
+      "They take the CPUs from one another, unless they wait: run as many threads as there are "
+      "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+}  // namespace detail::advice_rules
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/advice/threads.hpp>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -17814,11 +19489,13 @@ inline constexpr advice_rule catalogue[] = {
     {"H4", rows, cause::work, 0.01, &reference_code},
     {"H5", run, cause::run, 0, &reorders},
     {"H6", rows, cause::work, 0.03, &colliding_rows},
+    {"H7", calls, cause::memory, 0.01, &page_faults},
     {"H8", rows, cause::work, 0.1, &doubles},
     {"H9", calls, cause::guard, 0.01, &guard_too_fine},
     {"H10", calls, cause::threads, 0.01, &uneven_parts},
     {"H11", rows, cause::work, 0.01, &few_channels},
     {"H12", run, cause::threads, 0, &unguarded_threads},
+    {"H13", run, cause::run, 0, &off_the_cpu},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
@@ -17967,6 +19644,10 @@ inline constexpr explanation explanations[] = {
      "a field lda, ldb, ldc, ldd, ldx, ldy or ld x size mod 4096 = 0, bound by latency or memory, "
      "T >= 3 %",
      "not stated", "BLAS guides"},
+    {"H7", "calls write to memory that the system gives them anew each time",
+     "page faults without a disk x 0.25 us >= 10 % of the time of ten calls and more with readings "
+     "of CPU time; the guard's thread",
+     "faults x 0.25 us", "Linux, page faults"},
     {"H8", "f64 on the CPU near its roof", "bound by compute, T >= 10 %",
      "T (1 - f64 rate / f32 rate)", "instruction sets"},
     {"H9", "guarded code is so short that kprof takes part of the time",
@@ -17979,6 +19660,9 @@ inline constexpr explanation explanations[] = {
      "oneDNN, Understanding Memory Formats"},
     {"H12", "threads without guards do work that no row tells of",
      "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
+    {"H13", "threads in operators are on no CPU: they wait, or others run in their place",
+     "of the run >= 20 %, in calls whose CPU time is known, no work on a device",
+     "the time on no CPU", "VTune"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
@@ -22200,6 +23884,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/timeline/critical_path.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22260,6 +23945,16 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
   return text;
 }
 
+/// Why a device had nothing to do, in words.
+[[gnu::cold]] inline std::array<told_time, 6> idle_times(const idle_causes& why) {
+  return {{{"launched late", why.host},
+           {"from kernel to kernel", why.kernel},
+           {"event waits", why.event},
+           {"launched in time", why.other},
+           {"unknown launch", why.unknown},
+           {"before and after all work", why.edges}}};
+}
+
 [[gnu::cold]] inline void print_device_time(page& out, const profile& p, const device_time& d) {
   const device_activity& a = d.activity;
   const idle_causes& why = d.idle;
@@ -22272,12 +23967,10 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
              out.time(static_cast<double>(a.wall)) + ": " + told_shares(work, a.wall));
   if (a.idle == 0) return;
   const char* const no_scope = no_scope_text(p, a.window);
-  const told_time causes[] = {
-      {"launched late", why.host},     {"from kernel to kernel", why.kernel},
-      {"event waits", why.event},      {"launched in time", why.other},
-      {"unknown launch", why.unknown}, {"before and after all work", why.edges}};
+  const std::array<told_time, 6> causes = idle_times(why);
   print_fact(out, "  idle",
-             out.time(static_cast<double>(a.idle)) + ": " + told_shares(causes, a.wall));
+             out.time(static_cast<double>(a.idle)) + ": " +
+                 told_shares(causes.data(), causes.size(), a.wall));
   if (why.host == 0) return;
   const told_time host[] = {{"in calls that wait", why.in(host_state::synchronising)},
                             {"in other calls", why.in(host_state::calling)},
@@ -24626,20 +26319,28 @@ inline bool computes_with(const profile& p, dtype type) noexcept {
   }
 }
 
-/// The roofs of the first device that worked.
-[[gnu::cold]] inline void add_gpu_roofs(const profile& p, roofline_chart& chart) {
-  std::size_t device = 0;
-  const std::size_t devices = std::min(p.machine.gpus.size(), p.device.devices.size());
-  while (device < devices && !(p.device.devices[device].sum_ns > 0)) ++device;
-  if (device >= devices) return;
+/// The roofs of a device, by its index in device_profile::devices.
+[[gnu::cold]] inline std::vector<chart_roof> roofs_of_device(const profile& p, std::size_t device) {
+  std::vector<chart_roof> roofs;
+  if (device >= p.machine.gpus.size()) return roofs;
   const gpu_ceilings& gpu = p.machine.gpus[device];
   for (const gpu_arithmetic_ceiling& a : gpu.arithmetic) {
     const bool tensor = a.on == arithmetic_unit::tensor_core;
     if (computes_with(p, a.type) ||
         (tensor && a.type == dtype::tf32 && computes_with(p, dtype::f32)))
-      chart.roofs.push_back({std::string{dtype_name(a.type)} + (tensor ? " on tensor cores" : ""),
-                             a.operations, gpu.memory_bytes});
+      roofs.push_back({std::string{dtype_name(a.type)} + (tensor ? " on tensor cores" : ""),
+                       a.operations, gpu.memory_bytes});
   }
+  std::erase_if(roofs,
+                [](const chart_roof& r) { return !(r.flops_per_s > 0) || !(r.bytes_per_s > 0); });
+  return roofs;
+}
+
+/// Of the first device that worked.
+[[gnu::cold]] inline std::vector<chart_roof> roofs_of_first_device(const profile& p) {
+  for (std::size_t i = 0; i < p.device.devices.size(); ++i)
+    if (p.device.devices[i].sum_ns > 0) return roofs_of_device(p, i);
+  return {};
 }
 
 }  // namespace detail
@@ -24657,7 +26358,7 @@ inline bool computes_with(const profile& p, dtype type) noexcept {
       chart.points.push_back({i, row.flops_per_byte.value, row.flops_per_s.value});
     else ++chart.left_out;
   }
-  if (device) detail::add_gpu_roofs(p, chart);
+  if (device) chart.roofs = detail::roofs_of_first_device(p);
   else detail::add_cpu_roofs(p, chart);
   std::erase_if(chart.roofs,
                 [](const chart_roof& r) { return !(r.flops_per_s > 0) || !(r.bytes_per_s > 0); });
@@ -27523,9 +29224,10 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_TIMELINE_PASS_LINKS_HPP
 #define KPROF_MODEL_TIMELINE_PASS_LINKS_HPP
 
-// Which backward call belongs to which forward call, by a rule: backward goes through the layers in
-// reverse, so that of the calls of one operator with the same parameters in the same layer of a
-// step the last forward one comes first. Pure, n log n.
+// Which backward call belongs to which forward call: as the program has said with belongs_to(), and
+// of the calls that it said nothing of, by a rule. Backward goes through the layers in reverse, so
+// that of the calls of one operator with the same parameters in the same layer of a step the last
+// forward one comes first. Pure, n log n.
 
 #include <algorithm>
 #include <cstddef>
@@ -27539,10 +29241,12 @@ KPROF_DETAIL_BEGIN
 struct pass_link {
   std::uint32_t forward = 0;
   std::uint32_t backward = 0;
+  bool by_program = false;  ///< it said so, with belongs_to(); else by the rule
 };
 
 struct pass_links {
   std::vector<pass_link> links;  ///< by backward call
+  std::uint64_t by_program = 0;  ///< of them, how many the program has said
   std::uint64_t unlinked = 0;    ///< backward calls for which no forward call is left
 };
 
@@ -27555,6 +29259,16 @@ struct passed_call {
   std::uint32_t index = 0;  // in profile::timeline
   std::int64_t start = 0;
 };
+
+/// The step that a call of the timeline began in, from 1; 0: in none.
+inline std::uint32_t step_of_call(const profile& p, const std::vector<interval>& steps,
+                                  const timeline_scope& call) {
+  const std::int64_t begin = whole_ns(p.clock.to_ns(call.start));
+  const auto after = std::partition_point(
+      steps.begin(), steps.end(), [begin](const interval& step) { return step.begin <= begin; });
+  if (after == steps.begin() || begin >= (after - 1)->end) return 0;
+  return static_cast<std::uint32_t>(after - steps.begin());
+}
 
 /// The calls in `steps` that have a pass, by step, variant, pass and time.
 [[gnu::cold]] inline std::vector<passed_call> passed_calls(const profile& p,
@@ -27573,12 +29287,10 @@ struct passed_call {
   for (std::size_t i = 0; i < p.timeline.size(); ++i) {
     const timeline_scope& s = p.timeline[i];
     if (s.node >= p.nodes.size() || pass_of_node[s.node] == scope_node::none) continue;
-    const std::int64_t begin = whole_ns(p.clock.to_ns(s.start));
-    const auto after = std::partition_point(
-        steps.begin(), steps.end(), [begin](const interval& step) { return step.begin <= begin; });
-    if (after == steps.begin() || begin >= (after - 1)->end) continue;
-    calls.push_back({static_cast<std::uint32_t>(after - steps.begin()), variants.of(s.node),
-                     pass_of_node[s.node], static_cast<std::uint32_t>(i), s.start});
+    const std::uint32_t step = step_of_call(p, steps, s);
+    if (step == 0) continue;
+    calls.push_back(
+        {step, variants.of(s.node), pass_of_node[s.node], static_cast<std::uint32_t>(i), s.start});
   }
   sort_plain(calls, [](const passed_call& a, const passed_call& b) {
     if (a.step != b.step) return a.step < b.step;
@@ -27594,25 +29306,40 @@ struct passed_call {
 /// Of the calls in the timeline; `steps` are in order and disjoint, on the host.
 [[gnu::cold]] inline pass_links links_of(const profile& p, const std::vector<interval>& steps) {
   pass_links out;
+  constexpr std::uint32_t none = 0xFFFFFFFFU;
+  std::vector<std::uint32_t> said(p.timeline.size(), none);  // by the program: the forward call
+  for (const call_link& l : p.links) {
+    if (l.call >= said.size() || l.of >= said.size()) continue;
+    said[l.call] = l.of;
+    if (detail::step_of_call(p, steps, p.timeline[l.call]) != 0)
+      out.links.push_back({l.of, l.call, true});
+  }
+  out.by_program = out.links.size();
   const std::vector<detail::passed_call> calls = detail::passed_calls(p, steps);
-  for (std::size_t first = 0; first < calls.size();) {
+  std::vector<bool> is_linked(p.timeline.size());  // to a call of the pass that is looked at
+  const auto mark = [&](std::size_t from, std::size_t to, bool on) {
+    for (; from < to; ++from)
+      if (const std::uint32_t of = said[calls[from].index]; of != none) is_linked[of] = on;
+  };
+  for (std::size_t first = 0, last = 0; first < calls.size(); first = last) {
     const detail::passed_call& head = calls[first];
-    std::size_t forward_end = first, last = first;
+    std::size_t forward_end = first;
     for (; last < calls.size() && calls[last].step == head.step &&
            calls[last].variant == head.variant;
          ++last)
       if (calls[last].pass == 0) forward_end = last + 1;
-    std::size_t taken = 0;  // of the forward calls, from the last one on
-    for (std::size_t i = forward_end; i < last; ++i) {
-      if (i > forward_end && calls[i].pass != calls[i - 1].pass) taken = 0;
-      if (taken == forward_end - first) {
-        ++out.unlinked;
-        continue;
+    for (std::size_t i = forward_end, end = i; i < last; i = end) {
+      while (end < last && calls[end].pass == calls[i].pass) ++end;
+      mark(i, end, true);
+      std::size_t left = forward_end;  // forward calls up to here are not yet linked
+      for (std::size_t k = i; k < end; ++k) {
+        if (said[calls[k].index] != none) continue;
+        while (left != first && is_linked[calls[left - 1].index]) --left;
+        if (left == first) ++out.unlinked;
+        else out.links.push_back({calls[--left].index, calls[k].index, false});
       }
-      out.links.push_back({calls[forward_end - 1 - taken].index, calls[i].index});
-      ++taken;
+      mark(i, end, false);
     }
-    first = last;
   }
   detail::sort_plain(
       out.links, [](const pass_link& a, const pass_link& b) { return a.backward < b.backward; });
@@ -28136,10 +29863,15 @@ class timeline_section {
     sort_plain(linked, [](std::uint32_t x, std::uint32_t y) { return x < y; });
     linked.erase(std::unique(linked.begin(), linked.end()), linked.end());
     for (const std::uint32_t call : linked) forward += ns_of(call);
+    const std::uint64_t by_rule = found.links.size() - found.by_program;
+    std::string how = " linked by the program";
+    if (found.by_program == 0) how = " linked by the reverse order";
+    else if (by_rule != 0)
+      how = " linked, " + format_count(found.by_program) + " by the program, " +
+            format_count(by_rule) + " by the reverse order";
     print_fact(out_, "links",
-               counted(found.links.size(), "backward call", "backward calls") +
-                   " linked by the reverse order: forward " + out_.time(forward) +
-                   " on the host, backward " + out_.time(backward) +
+               counted(found.links.size(), "backward call", "backward calls") + how + ": forward " +
+                   out_.time(forward) + " on the host, backward " + out_.time(backward) +
                    (found.unlinked == 0
                         ? std::string{}
                         : "; " + format_count(found.unlinked) + " without a forward call"));
@@ -29848,6 +31580,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/output/read_request.hpp>
 
+#include <unistd.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29856,12 +31590,26 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The file for an output without a path that would fill a terminal with what nobody reads there;
+/// empty: standard output gets it.
+[[gnu::cold]] inline std::string file_instead_of_terminal(const profile& run,
+                                                          const request_reading& request) {
+  if (!request.values.text("path").empty() || request.what->file_ending == nullptr ||
+      isatty(STDOUT_FILENO) != 1)
+    return {};
+  std::string name = run.program.empty() ? "kprof" : run.program;
+  for (char& c : name)
+    if (c == '/' || c == '\0') c = '_';
+  return name + expand_path(".%p.") + request.what->file_ending;
+}
+
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
     const profile& run, std::string_view name, const std::vector<option_setting>& options,
     write_time when) {
   const request_reading request(name, options);
   if (!request.error) return request.error;
-  destination to(expand_path(request.values.text("path")), when);
+  const std::string own_file = file_instead_of_terminal(run, request);
+  destination to(own_file.empty() ? expand_path(request.values.text("path")) : own_file, when);
   text_sink sink(
       [](void* where, std::string_view text) -> status {
         return static_cast<destination*>(where)->append(text);
@@ -29869,7 +31617,11 @@ namespace detail {
       &to, to.takes_color());
   if (status s = request.what->write(run, request.values, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
-  return to.close();
+  const status done = to.close();
+  if (done && !own_file.empty())
+    tell({"the output ", request.what->name, " is in ", shown(own_file).c_str(),
+          "; path=FILE names another file"});
+  return done;
 }
 
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_text_of(
@@ -29970,8 +31722,12 @@ KPROF_DETAIL_END
 //                          record some of the steps that kprof::step() begins: pass over skip of
 //                          them, then, in each of repeat cycles (0: until the end), rest for wait,
 //                          record and forget warmup, and record active
+//   threads=N|all          threads that work in a call of an operator that does not say, as where a
+//                          library shares its work; all: as many as the process may use CPUs
 //   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
 //                          or std::terminate() does (default on)
+//   verbose=on|off|FILE    print a line for each call of an operator soon after it ends, on
+//                          standard error or into a file (default off)
 //
 //   And the outputs that the binary knows (report/output.hpp), such as report or report(...), which
 //   are written when the program ends; NAME=off takes back what was said of NAME. Every output has
@@ -29994,6 +31750,11 @@ KPROF_DETAIL_END
 // The settings that are not outputs, a line each: what the parser accepts, what its error lines
 // list, and what settings.hpp and the documentation print. Included by the parser.
 
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -30010,6 +31771,18 @@ inline status validate_step(const option_value& value) {
 }
 inline status validate_schedule(const option_value& value) {
   return step_schedule::parse(value.text).error;
+}
+
+/// "all" or a number from 1 on; 0 for anything else.
+inline std::uint32_t threads_in(std::string_view text) noexcept {
+  if (text == "all") return all_cpus;
+  std::uint32_t n = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
+  return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? n : 0;
+}
+inline status validate_threads(const option_value& value) {
+  if (threads_in(value.text) != 0) return {};
+  return {"threads= is a number from 1 on, or all, for as many as the process may use CPUs"};
 }
 
 inline constexpr option settings_table[] = {
@@ -30078,12 +31851,29 @@ inline constexpr option settings_table[] = {
                 "forget `warmup`, and record `active`",
      .validate = &validate_schedule,
      .store = &store_member<&settings::schedule>},
+    {.name = "threads",
+     .kind = option_kind::text,
+     .form = "N|all",
+     .meaning = "threads that work in a call of an operator that does not say, as where a library "
+                "shares its work; all: as many as the process may use CPUs",
+     .validate = &validate_threads,
+     .store =
+         [](void* into, const option_value& value) {
+           static_cast<settings*>(into)->threads = threads_in(value.text);
+         }},
     {.name = "signals",
      .kind = option_kind::flag,
      .fallback = "on",
      .meaning = "write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program, or "
                 "std::terminate() does",
      .store = &store_member<&settings::signals>},
+    {.name = "verbose",
+     .kind = option_kind::text,
+     .form = "on|off|FILE",
+     .fallback = "off",
+     .meaning = "print a line for each call of an operator soon after it ends, on standard error "
+                "or into a file",
+     .store = &store_member<&settings::verbose>},
 };
 
 }  // namespace detail
@@ -30526,8 +32316,7 @@ KPROF_DETAIL_END
 
 // The session of the process: made by the first module that asks for it, which owns it, and never
 // freed. The others find it through the hub and call the owner's functions. Every function locks
-// what it needs, in the order that docs/architecture.md gives under "Locks". Without memory they
-// throw std::bad_alloc; callers turn that into an error.
+// what it needs, in the order of "Locks" in docs/architecture.md. Without memory they throw.
 
 // <kprof/attribute/build.hpp>
 #ifndef KPROF_ATTRIBUTE_BUILD_HPP
@@ -30820,11 +32609,13 @@ enum class record_kind : std::uint8_t {
   graph_launch,
   ignored_launch,  // of any of them, while nothing was being recorded
   // payload: how long the thread had run on a CPU, in ns, and in the highest bit whether it met
-  // denormal numbers since the record of this kind before
+  // denormal numbers since the record of this kind before; then its page faults
   cpu_time,
   // The thread's running step ended. Subject: the number of the step that begins, or step_number.
   step,
-  host_call,  // of a device's library, which launched nothing; otherwise as a launch
+  host_call,    // of a device's library, which launched nothing; otherwise as a launch
+  call_number,  // subject: the number that the program names the innermost scope by
+  belongs_to,   // subject: the number of the call that the innermost scope belongs to
 };
 
 /// Instead of a step's number.
@@ -31473,8 +33264,8 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_CPU_TOTALS_HPP
 
 // How long the calls of one thread were off the CPU, from what the thread noted of its CPU time now
-// and then, and which of them met denormal numbers. Guarded by the lock of the thread's log. It
-// takes 40 bytes a node of the call tree.
+// and then, how many page faults they had, and which of them met denormal numbers. Guarded by the
+// lock of the thread's log. It takes 48 bytes a node of the call tree.
 
 #include <algorithm>
 #include <cstddef>
@@ -31488,7 +33279,8 @@ namespace detail {
 struct cpu_reading {
   std::uint64_t ticks = 0;      // when; 0: nothing yet
   std::int64_t off_ticks = 0;   // how long the thread had been off the CPU since its first reading
-  std::uint64_t denormals = 0;  // how many readings have told of denormal numbers before them
+  std::uint32_t denormals = 0;  // how many readings have told of denormal numbers before them
+  std::uint32_t faults = 0;     // page faults, modulo 2^32
 };
 
 /// Of the calls of one node, in ticks.
@@ -31498,6 +33290,7 @@ struct cpu_sums {
   std::uint64_t denormal = 0;  // of that, durations of the calls that met denormal numbers
   std::uint64_t measured_calls = 0;
   std::uint64_t denormal_calls = 0;
+  std::uint64_t faults = 0;  // page faults in the measured calls
 
   void add(const cpu_sums& other) noexcept {
     measured += other.measured;
@@ -31505,6 +33298,7 @@ struct cpu_sums {
     denormal += other.denormal;
     measured_calls += other.measured_calls;
     denormal_calls += other.denormal_calls;
+    faults += other.faults;
   }
 };
 
@@ -31512,9 +33306,9 @@ class cpu_totals {
  public:
   const cpu_reading& latest() const noexcept { return latest_; }
 
-  /// Adds a reading: the thread's CPU time in ns, whether it has met denormal numbers since the
-  /// last one, and when that was in ticks.
-  void read(std::uint64_t ticks, std::uint64_t cpu_ns, bool met_denormals,
+  /// Adds a reading: the thread's CPU time in ns, its page faults, whether it has met denormal
+  /// numbers since the last one, and when that was in ticks.
+  void read(std::uint64_t ticks, std::uint64_t cpu_ns, std::uint64_t faults, bool met_denormals,
             double ticks_per_ns) noexcept {
     if (met_denormals) ++latest_.denormals;
     if (ticks <= latest_.ticks) return;  // a guard in a signal's handler has come between
@@ -31525,6 +33319,7 @@ class cpu_totals {
       span_ += passed;
     }
     latest_.ticks = ticks;
+    latest_.faults = static_cast<std::uint32_t>(faults);
     cpu_ns_ = cpu_ns;
     ++readings_;
   }
@@ -31548,6 +33343,8 @@ class cpu_totals {
     sums.measured += ticks;
     ++sums.measured_calls;
     if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
+    // Without a reading before it nothing is known of what the thread had had.
+    if (before.ticks != 0) sums.faults += latest_.faults - before.faults;
     if (latest_.denormals == before.denormals) return;
     sums.denormal += ticks;
     ++sums.denormal_calls;
@@ -31559,7 +33356,7 @@ class cpu_totals {
   /// Of the whole thread, from its first reading to its latest.
   cpu_sums of_thread() const noexcept {
     const std::int64_t off = latest_.off_ticks + others_off_;
-    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0, 0, 0, 0};
+    return {span_, off > 0 ? std::min(static_cast<std::uint64_t>(off), span_) : 0, 0, 0, 0, 0};
   }
   std::uint64_t readings() const noexcept { return readings_; }
 
@@ -31772,23 +33569,17 @@ struct moved_rows {
 /// What a log has counted since the recording began.
 struct log_counts {
   std::uint64_t finished = 0;          // scopes
-  std::uint64_t dropped = 0;           // scopes that found no room
   std::uint64_t closed_by_parent = 0;  // scopes
   std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
   std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
-  std::uint64_t launches_lost = 0;     // that found no room
-  std::uint64_t steps_lost = 0;        // ends of steps that found no room
   std::uint64_t merged_ticks = 0;      // how long those threads have run, summed
 
   /// Adds what an ended thread's log has counted.
   void add(const log_counts& other) noexcept {
     finished += other.finished;
-    dropped += other.dropped;
     closed_by_parent += other.closed_by_parent;
     never_closed += other.never_closed;
     merged_threads += other.merged_threads;
-    launches_lost += other.launches_lost;
-    steps_lost += other.steps_lost;
     merged_ticks += other.merged_ticks;
   }
 };
@@ -33543,8 +35334,8 @@ KPROF_DETAIL_END
 // How long a thread has run on a CPU, which tells a scope's work from waiting. The system is asked,
 // which takes 0.2 to 2 microseconds, and a scope takes 0.03: so a thread reads that clock at the
 // begin or end of a scope only when its last reading is an interval old. A reading is a record of
-// its log. It also tells whether the thread has met denormal numbers since the one before, which
-// are slow.
+// its log. It also tells how many page faults the thread has had, and whether it has met denormal
+// numbers, which are slow, since the reading before.
 
 // <kprof/record/clock.hpp>
 #ifndef KPROF_RECORD_CLOCK_HPP
@@ -33835,6 +35626,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/this_thread.hpp>
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <atomic>
@@ -33844,8 +35636,12 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline constexpr std::uint64_t cpu_time_payload = 8;
 inline constexpr std::uint64_t denormals_met = std::uint64_t{1} << 63U;  // with the time
+/// What a thread reads: payload of its record.
+struct cpu_payload {
+  std::uint64_t ns = 0;      // that the thread has run; denormals_met
+  std::uint64_t faults = 0;  // page faults of the thread for which nothing was read from a disk
+};
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 /// How often threads read their CPU time, and what makes ticks of it. The session keeps both up to
@@ -33887,6 +35683,16 @@ inline bool take_denormals() noexcept {
 #endif
 }
 
+/// The page faults of this thread, without those that wait for a disk; 0 where the system does not
+/// tell. Leaves errno as it was.
+inline std::uint64_t read_page_faults() noexcept {
+  const int error = errno;
+  rusage used{};
+  if (getrusage(RUSAGE_THREAD, &used) != 0) used.ru_minflt = 0;
+  errno = error;
+  return static_cast<std::uint64_t>(used.ru_minflt);
+}
+
 /// What a reading costs, the least of a few; 0 where the system tells no CPU time.
 inline std::uint64_t cost_of_cpu_time() noexcept {
   std::uint64_t least = never;
@@ -33894,6 +35700,7 @@ inline std::uint64_t cost_of_cpu_time() noexcept {
     std::uint64_t ns = 0;
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
     if (!read_cpu_time(ns)) return 0;
+    static_cast<void>(read_page_faults());
     const std::uint64_t took = nanoseconds_of(CLOCK_MONOTONIC) - before;
     if (took < least) least = took;
   }
@@ -33904,17 +35711,18 @@ inline std::uint64_t cost_of_cpu_time() noexcept {
 /// time in ticks. False where the log has no room. A guard in a signal's handler that comes
 /// meanwhile reads nothing.
 [[gnu::noinline, gnu::cold]] inline bool note_cpu_time(log_head& log, std::uint64_t now) noexcept {
-  const std::uint64_t word = record_word(record_kind::cpu_time, 0, cpu_time_payload);
+  const std::uint64_t word = record_word(record_kind::cpu_time, 0, sizeof(cpu_payload));
   if (!has_room(log, record_size(word))) return false;
-  std::uint64_t ns = 0;
+  cpu_payload read;
   log.cpu_due = now + cpu_clock.interval_ticks.load(std::memory_order_relaxed);
-  if (!read_cpu_time(ns)) {
+  if (!read_cpu_time(read.ns)) {
     log.cpu_due = never;
     return true;
   }
-  if (take_denormals()) ns |= denormals_met;
+  if (take_denormals()) read.ns |= denormals_met;
+  read.faults = read_page_faults();
   // Where a handler has taken the room, the next reading tells of this time too.
-  static_cast<void>(append_record(log, word, now, &ns, cpu_time_payload));
+  static_cast<void>(append_record(log, word, now, &read, sizeof read));
   return true;
 }
 
@@ -34434,46 +36242,12 @@ class part_joining {
            Complete complete) noexcept {
     std::uint64_t call = counts_[part];
     counts_[part] = call + n;
+    if (n == 1) return join(begun_, last_end_, call, part, *notes, place, complete);
     // Local copies: the compiler must assume that what complete() writes changes the members.
-    const std::uint32_t parts = parts_;
     ring begun = begun_;
     std::uint64_t last_end = last_end_;
-    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
-      const std::uint64_t ticks = notes->end > notes->begin ? notes->end - notes->begin : 0;
-      begun_call c{notes->begin, notes->end, ticks, ticks, 1, place};
-      if (call - begun.first < begun.count) {
-        const begun_call& before = begun.calls[call & begun.mask];
-        c.first = std::min(c.first, before.first);
-        c.last = std::max(c.last, before.last);
-        c.busy += before.busy;
-        c.longest = std::max(c.longest, before.longest);
-        c.parts_come += before.parts_come;
-        if (part != 0) c.place = before.place;
-      } else if (call - begun.first == begun.count && begun.count < begun.room) {
-        ++begun.count;
-      } else {
-        begun_ = begun;
-        const bool begins = begin_further(call);
-        begun = begun_;
-        if (!begins) continue;
-      }
-      if (c.parts_come != parts) {
-        begun.calls[call & begun.mask] = c;
-        continue;
-      }
-      // Calls before this one are complete too: each of its parts came for them before.
-      const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
-      const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
-      complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
-      last_end = std::max(last_end, c.last);
-      ++joined_;
-      ++begun.first;
-      if (--begun.count == 0) {
-        begun_ = begun;
-        none_begun();
-        begun = begun_;
-      }
-    }
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call)
+      join(begun, last_end, call, part, *notes, place, complete);
     begun_ = begun;
     last_end_ = last_end;
   }
@@ -34512,6 +36286,47 @@ class part_joining {
     std::uint64_t mask = 0;
     begun_call* calls = nullptr;
   };
+
+  /// Joins one part to its call. `begun` and `last_end`: the members, or copies of them.
+  template <class Note, class Complete>
+  [[gnu::always_inline]] void join(ring& begun, std::uint64_t& last_end, std::uint64_t call,
+                                   std::uint32_t part, const Note& note, call_place place,
+                                   Complete& complete) noexcept {
+    const std::uint64_t ticks = note.end > note.begin ? note.end - note.begin : 0;
+    begun_call c{note.begin, note.end, ticks, ticks, 1, place};
+    if (call - begun.first < begun.count) {
+      const begun_call& before = begun.calls[call & begun.mask];
+      c.first = std::min(c.first, before.first);
+      c.last = std::max(c.last, before.last);
+      c.busy += before.busy;
+      c.longest = std::max(c.longest, before.longest);
+      c.parts_come += before.parts_come;
+      if (part != 0) c.place = before.place;
+    } else if (call - begun.first == begun.count && begun.count < begun.room) {
+      ++begun.count;
+    } else {
+      begun_ = begun;
+      const bool begins = begin_further(call);
+      begun = begun_;
+      if (!begins) return;
+    }
+    if (c.parts_come != parts_) {
+      begun.calls[call & begun.mask] = c;
+      return;
+    }
+    // Calls before this one are complete too: each of its parts came for them before.
+    const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
+    const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
+    complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
+    last_end = std::max(last_end, c.last);
+    ++joined_;
+    ++begun.first;
+    if (--begun.count == 0) {
+      begun_ = begun;
+      none_begun();
+      begun = begun_;
+    }
+  }
 
   /// Begins the call where there is no room; false where its times are given up.
   [[gnu::noinline]] bool begin_further(std::uint64_t call) noexcept {
@@ -35050,16 +36865,21 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::graph_launch:
       case record_kind::host_call: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
-      case record_kind::cpu_time: note_cpu_reading(ticks, get(at + record_header)); break;
+      case record_kind::cpu_time:
+        note_cpu_reading(ticks, get(at + record_header), get(at + record_header + 8));
+        break;
       case record_kind::step: note_step_mark(subject, ticks); break;
+      case record_kind::call_number:  // the timeline tells of these two
+      case record_kind::belongs_to:
       case record_kind::begin:
       case record_kind::folded: break;
     }
     return ticks;
   }
 
-  void note_cpu_reading(std::uint64_t ticks, std::uint64_t read) noexcept {
-    cpu.read(ticks, read & ~denormals_met, (read & denormals_met) != 0, cpu_clock.ticks_per_ns);
+  void note_cpu_reading(std::uint64_t ticks, std::uint64_t ran, std::uint64_t faults) noexcept {
+    cpu.read(ticks, ran & ~denormals_met, faults, (ran & denormals_met) != 0,
+             cpu_clock.ticks_per_ns);
   }
 
   /// What the thread recorded before its first step is a step too, as long as none was numbered.
@@ -35184,11 +37004,21 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// What the program has said of a call: the number it is named by, or that of the call it belongs
+/// to.
+struct call_note {
+  std::uint32_t number = 0;
+  bool names = true;
+  std::uint64_t scope = 0;  // the how manieth that was visited
+};
+
 /// Calls visit(node, start, end) for each scope whose begin and end have both been walked over.
 template <class Visit>
 class timeline_walk {
  public:
-  timeline_walk(Visit& visit, std::uint64_t depth) : visit_(visit), depth_(depth) {}
+  /// `notes`: where those of the visited scopes go, or nullptr. `depth`: of scopes open already.
+  timeline_walk(Visit& visit, std::uint64_t depth, std::vector<call_note>* notes)
+      : visit_(visit), depth_(depth), notes_(notes) {}
 
   /// Walks over the records from `at` to `stop`, which have been folded.
   void over(const char* at, const char* stop) {
@@ -35207,6 +37037,8 @@ class timeline_walk {
         case record_kind::end_to:
           while (depth_ >= subject && depth_ != 0) close(get(at + 8));
           break;
+        case record_kind::call_number: note(subject, true); break;
+        case record_kind::belongs_to: note(subject, false); break;
         case record_kind::kernel_launch:
         case record_kind::transfer_launch:
         case record_kind::graph_launch:
@@ -35229,16 +37061,28 @@ class timeline_walk {
   void close(std::uint64_t ticks) {
     // A scope whose begin has been recycled has no start here.
     if (!starts_.empty() && starts_.back().depth == depth_) {
-      if (starts_.back().node != call_tree::root)
+      if (starts_.back().node != call_tree::root) {
         visit_(starts_.back().node, starts_.back().ticks, ticks);
+        for (; !waiting_.empty() && waiting_.back().scope == depth_; waiting_.pop_back())
+          notes_->push_back({waiting_.back().number, waiting_.back().names, visited_});
+        ++visited_;
+      }
       starts_.pop_back();
     }
+    while (!waiting_.empty() && waiting_.back().scope >= depth_) waiting_.pop_back();
     if (depth_ != 0) --depth_;
+  }
+  void note(std::uint32_t number, bool names) {
+    if (notes_ != nullptr && !starts_.empty() && starts_.back().depth == depth_)
+      waiting_.push_back({number, names, depth_});
   }
 
   Visit& visit_;
   std::uint64_t depth_;  // scopes open at this place of the log
   std::vector<start> starts_;
+  std::uint64_t visited_ = 0;
+  std::vector<call_note>* notes_;
+  std::vector<call_note> waiting_;  // of open scopes; in place of the scope, its depth
 };
 
 }  // namespace detail
@@ -35478,15 +37322,25 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     return n;
   }
   /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
-  /// `latest`: in so many of the latest chunks.
+  /// `latest`: in so many of the latest chunks. `notes`: gets what the program has said of them.
   template <class Visit>
-  void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0}) const {
+  void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0},
+                      std::vector<call_note>* notes = nullptr) const {
     const chunk* from = last_;
     while (from != nullptr && from->previous != nullptr && --latest != 0) from = from->previous;
-    timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth);
+    timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth, notes);
     for (const chunk* c = from; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       walk.over(c->timeline_from, c->folded ? c->end : unread);
+    }
+  }
+
+  /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
+  template <class Use>
+  void each_stretch(Use use) const {
+    for (const chunk* c = first_; c != nullptr; c = c->next) {
+      const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
+      use(*c, c->timeline_from, c->folded ? c->end : unread);
     }
   }
 
@@ -36276,6 +38130,41 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/forked_child.hpp>
 
+// <kprof/record/lock_in_time.hpp>
+#ifndef KPROF_RECORD_LOCK_IN_TIME_HPP
+#define KPROF_RECORD_LOCK_IN_TIME_HPP
+
+// How a guard waits for a lock: not for ever. A guard in a signal's handler may have interrupted
+// the allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
+// handler returns, and all go on.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Far longer than any thread holds such a lock that goes on.
+KPROF_DETAIL_LOCAL inline constinit time_t longest_wait_s = 10;
+
+/// The lock, or none where another thread does not let go of it.
+inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock) return lock;
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += longest_wait_s;
+  if (pthread_mutex_timedlock(mutex.native_handle(), &until) != 0) return lock;
+  return std::unique_lock(mutex, std::adopt_lock);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/lock_in_time.hpp>
+
 // <kprof/record/part_calls.hpp>
 #ifndef KPROF_RECORD_PART_CALLS_HPP
 #define KPROF_RECORD_PART_CALLS_HPP
@@ -36571,21 +38460,21 @@ namespace detail {
 /// What the recorder has counted since the recording began, beside what the logs count.
 struct recorder_counts {
   std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
-  std::atomic<std::uint64_t> dropped{0};           // scopes without a log or a number of their site
-  std::atomic<std::uint64_t> launches_lost{0};     // of threads without a log
-  std::atomic<std::uint64_t> steps_lost{0};        // ends of steps of threads without a log
-  std::atomic<std::uint64_t> dropped_inside{0};    // scopes opened while their thread was in kprof
-  std::atomic<std::uint64_t> recycled_until{0};    // ticks; 0: the timeline is whole
+  std::atomic<std::uint64_t> dropped{0};           // scopes without room or a number of their site
+  // Without room: launches, ends of steps, what the program says of calls.
+  std::atomic<std::uint64_t> launches_lost{0}, steps_lost{0}, links_lost{0};
+  std::atomic<std::uint64_t> dropped_inside{0};  // scopes opened while their thread was in kprof
+  std::atomic<std::uint64_t> recycled_until{0};  // ticks; 0: the timeline is whole
   std::atomic<std::uint64_t> folding_ns{0};
 
-  /// What a log would count as `lost`, of threads without one.
-  std::atomic<std::uint64_t>& of(std::uint64_t log_counts::*lost) noexcept {
-    if (lost == &log_counts::dropped) return dropped;
-    return lost == &log_counts::steps_lost ? steps_lost : launches_lost;
+  /// Counts what there was no room for; always false.
+  bool lose(std::atomic<std::uint64_t> recorder_counts::*what) noexcept {
+    (this->*what).fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
   void reset() noexcept {
-    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &dropped_inside,
-                        &recycled_until, &folding_ns})
+    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
+                        &dropped_inside, &recycled_until, &folding_ns})
       count->store(0, std::memory_order_relaxed);
   }
 };
@@ -36940,18 +38829,16 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
   /// most three chunks. False, and counted in `lost`, when there is no room.
-  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
+  [[gnu::noinline]] bool more_room(std::size_t record,
+                                   std::atomic<std::uint64_t> recorder_counts::*lost) noexcept {
     const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
-    if (!joined || this_log == &empty_log) {
-      counts_.of(lost).fetch_add(1, std::memory_order_relaxed);
-      return false;
-    }
+    if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
     chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
-    std::unique_lock own(log.mutex());
-    if (c == nullptr) {
-      ++(log.counts.*lost);
-      return false;
+    auto own = lock_in_time(log.mutex());
+    if (c == nullptr || !own) {
+      if (c != nullptr) pool_.give_back(c);
+      return counts_.lose(lost);
     }
     log.append(c, pool_);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
@@ -36962,15 +38849,9 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Counts a scope for which the tables have no place or no memory; always false.
-  bool drop() noexcept {
-    counts_.dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
+  bool drop() noexcept { return counts_.lose(&recorder_counts::dropped); }
   /// Counts a scope that came while kprof itself was at work on its thread; always false.
-  bool drop_inside() noexcept {
-    counts_.dropped_inside.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
+  bool drop_inside() noexcept { return counts_.lose(&recorder_counts::dropped_inside); }
   /// Counts an end that belongs to no open scope of its thread.
   void count_closed_elsewhere() noexcept {
     counts_.closed_elsewhere.fetch_add(1, std::memory_order_relaxed);
@@ -37018,11 +38899,11 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload.size);
     if (!has_room(*this_log, record_size(word))) {
       const mark_inside_kprof mark;
-      if (!more_room(record_size(word), &log_counts::launches_lost)) return;
+      if (!more_room(record_size(word), &recorder_counts::launches_lost)) return;
     }
     // A signal's handler may have taken the room.
     if (!append_record(*this_log, word, ticks, &payload, payload.size))
-      counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
+      static_cast<void>(counts_.lose(&recorder_counts::launches_lost));
   }
 
   /// The number of this thread's log.
@@ -37060,7 +38941,7 @@ class KPROF_DETAIL_LOCAL recorder {
     sites_.forget_formulas(&leaving);
   }
 
-  // The child of a fork has one thread, which goes on where it was, and a profile of its own.
+  // The child of a fork has one thread, which goes on, and a profile of its own.
   void before_fork() {
     threads_.mutex().lock();
     for (thread_log* log : threads_.logs()) log->mutex().lock();
@@ -37079,13 +38960,14 @@ class KPROF_DETAIL_LOCAL recorder {
   /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
-    counts_.reset();
-    child_.since = now;
+    counts_.reset(), child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     if (child_.log != nullptr) child_.at = child_.log->begin_in_child();
     child_.pending.store(true, std::memory_order_release);
   }
 
+  /// Called by a thread that ends, before its totals may be moved, which have no timeline then.
+  std::atomic<void (*)() noexcept> before_thread_ends{nullptr};
   site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
@@ -37132,15 +39014,17 @@ class KPROF_DETAIL_LOCAL recorder {
   chunk* refill(thread_log& log) noexcept {
     chunk* c = nullptr;
     {
-      const std::lock_guard own(log.mutex());
+      const auto own = lock_in_time(log.mutex());
+      if (!own) return nullptr;
       // Without memory for the totals the records stay, and are folded later.
       static_cast<void>(attempt([&] { timed([&] { log.fold_when_full(deferrable_chunks()); }); }));
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
     }
-    const std::lock_guard other(c->owner->mutex());
-    return recycled(c);
+    const auto other = lock_in_time(c->owner->mutex());
+    if (other) return recycled(c);
+    return pool_.put_back(c), nullptr;
   }
   /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
   /// is no memory for what it holds.
@@ -37173,6 +39057,7 @@ class KPROF_DETAIL_LOCAL recorder {
         pthread_setspecific(thread_end_, &log) == 0)
       return;
     const mark_inside_kprof mark;
+    if (const auto tell = before_thread_ends.load()) tell();
     const std::lock_guard lock(threads_.mutex());
     has_left_recorder = true;
     this_log = &empty_log;
@@ -37186,8 +39071,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(threads_.mutex());
     if (!child_.pending.load(std::memory_order_relaxed)) return;
     threads_.forget_other_threads(child_.log);
-    restart_locked(child_.since);
-    child_.log = nullptr;
+    restart_locked(child_.since), child_.log = nullptr;
     child_.pending.store(false, std::memory_order_release);
   }
   void restart_locked(std::uint64_t now) {
@@ -37530,6 +39414,69 @@ class KPROF_DETAIL_LOCAL attribution {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/attribution.hpp>
+
+// <kprof/attribute/call_links.hpp>
+#ifndef KPROF_ATTRIBUTE_CALL_LINKS_HPP
+#define KPROF_ATTRIBUTE_CALL_LINKS_HPP
+
+// Makes the profile's timeline of what a log still holds, and its links of what the program has
+// said with current_call() and belongs_to().
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the program has said of the calls in profile::timeline.
+class call_links {
+ public:
+  /// `scopes`: how many the timeline had before the notes' log.
+  void add(const std::vector<call_note>& notes, std::size_t scopes) {
+    for (const call_note& n : notes) {
+      const auto scope = static_cast<std::uint32_t>(scopes + n.scope);
+      if (n.names) scope_of_[n.number] = scope;
+      else said_.push_back({scope, n.number});
+    }
+  }
+  /// All logs have been added. A call that is older than the timeline, or not finished, is left
+  /// out, and so is one that is said to belong to itself.
+  void finish(profile& out) const {
+    for (const said& s : said_) {
+      const auto of = scope_of_.find(s.of);
+      if (of != scope_of_.end() && of->second != s.scope)
+        out.links.push_back({s.scope, of->second});
+    }
+  }
+
+ private:
+  struct said {
+    std::uint32_t scope, of;
+  };
+  std::unordered_map<std::uint32_t, std::uint32_t> scope_of_;  // by number: index in the timeline
+  std::vector<said> said_;
+};
+
+/// The log's scopes, whose nodes stand in the profile from `nodes` on; `first`: the session's start
+/// in ticks.
+inline void add_timeline(profile& out, const thread_log& log, std::uint32_t nodes,
+                         std::uint64_t first, call_links& links) {
+  const std::size_t before = out.timeline.size();
+  std::vector<call_note> notes;
+  log.visit_timeline(
+      [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+        out.timeline.push_back({nodes + node, static_cast<std::int64_t>(start - first),
+                                end > start ? end - start : 0});
+      },
+      ~std::size_t{0}, &notes);
+  links.add(notes, before);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/call_links.hpp>
 
 // <kprof/attribute/history_writer.hpp>
 #ifndef KPROF_ATTRIBUTE_HISTORY_WRITER_HPP
@@ -38659,7 +40606,8 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 
 inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                        operator_numbers& operators, const part_calls& shared_calls,
-                       shared_calls_of_profile& shared, const moment& at, history_writer& history) {
+                       shared_calls_of_profile& shared, const moment& at, history_writer& history,
+                       call_links& links) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -38684,6 +40632,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
     node.denormal_ns = static_cast<double>(cpu.denormal) * ns_per_tick;
     node.measured_calls = cpu.measured_calls;
     node.denormal_calls = cpu.denormal_calls;
+    node.page_faults = cpu.faults;
   }
   out.cost.cpu_readings += log.cpu.readings();
   add_missing_launches(out, log, base);
@@ -38705,19 +40654,14 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                log.shared.find(i));
   }
   out.complete.recorded += log.counts.finished;
-  out.complete.dropped += log.counts.dropped;
   out.complete.closed_by_parent += log.counts.closed_by_parent;
   out.complete.never_closed += log.counts.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
   out.complete.imprecise += log.tree.imprecise();
-  out.device.complete.launches_lost += log.counts.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
   if (at.scopes == single_scopes::all ||
       (at.scopes == single_scopes::beside_devices && history.has_items()))
-    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-      out.timeline.push_back({base + node, static_cast<std::int64_t>(start - at.time.first().ticks),
-                              end > start ? end - start : 0});
-    });
+    add_timeline(out, log, base, at.time.first().ticks, links);
 }
 
 /// Everything but the session's own state, the clock's description and kprof's cost. `device`:
@@ -38733,19 +40677,18 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   shared_calls_of_profile shared(out, at.time);
   unshared_calls unshared;
   step_shares steps(at.time);
+  call_links links;
   history_writer history(out, device == nullptr ? nullptr : &device->history());
   if (history.has_calls())
     from.each_thread([&](const thread_log& log) { history.expect(log.number); });
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until);
-  std::uint64_t steps_lost = from.counts().steps_lost;
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
-    steps_lost += log.counts.steps_lost;
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
-    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history);
+    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history, links);
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
@@ -38753,9 +40696,14 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   unshared.tell(out);
   shared.finish();
   steps.finish(out, from.counts().recycled_until);
-  if (steps_lost != 0)
-    out.notes.push_back("there was no memory to note the ends of " + std::to_string(steps_lost) +
+  const recorder_counts& counts = from.counts();
+  if (const std::uint64_t lost = counts.steps_lost; lost != 0)
+    out.notes.push_back("there was no memory to note the ends of " + std::to_string(lost) +
                         " steps, each of which is part of the one after it");
+  if (const std::uint64_t lost = counts.links_lost; lost != 0)
+    out.notes.push_back("there was no memory to note " + std::to_string(lost) +
+                        " calls of current_call() and belongs_to()");
+  links.finish(out);
   if (const std::uint64_t older = out.device.complete.older_graphs; older != 0)
     out.notes.push_back(
         "work of graphs that were instantiated before an earlier recording stopped (" +
@@ -38763,11 +40711,10 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
         ") stands under the scopes known then: what updated the graphs before this recording was "
         "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
-  const recorder_counts& counts = from.counts();
   out.complete.closed_elsewhere = counts.closed_elsewhere;
-  out.complete.dropped += counts.dropped;
+  out.complete.dropped = counts.dropped;
   out.complete.dropped_inside = counts.dropped_inside;
-  out.device.complete.launches_lost += counts.launches_lost;
+  out.device.complete.launches_lost = counts.launches_lost;
   const std::uint64_t recycled = counts.recycled_until;
   out.complete.timeline_ns =
       at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
@@ -41884,10 +43831,12 @@ KPROF_DETAIL_LOCAL inline std::uint32_t capture() noexcept { return 0; }
 // NVTX ranges stay on their thread
 KPROF_DETAIL_LOCAL inline scope_token adopt(std::uint32_t) noexcept { return 0; }
 KPROF_DETAIL_LOCAL inline void release(scope_token) noexcept {}
+KPROF_DETAIL_LOCAL inline std::uint32_t link_call(std::uint32_t) noexcept { return 0; }
 
 template <std::uint32_t... Words>
 constexpr scope_api make_emit_only(std::integer_sequence<std::uint32_t, Words...>) noexcept {
-  return {1, sizeof(scope_api), &end, &begin, {&begin_words<Words>...}, &capture, &adopt, &release};
+  return {1,      sizeof(scope_api), &end,      &begin, {&begin_words<Words>...}, &capture,
+          &adopt, &release,          &link_call};
 }
 KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only =
     make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});
@@ -42045,6 +43994,43 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/abandoned_scopes.hpp>
 
+// <kprof/record/link_call.hpp>
+#ifndef KPROF_RECORD_LINK_CALL_HPP
+#define KPROF_RECORD_LINK_CALL_HPP
+
+// Writes into the calling thread's log how the program names the innermost open scope, or to which
+// call that scope belongs. No lock, but where the thread needs a chunk.
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The latest number that current_call() has given out, in all recordings of the process.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<std::uint32_t> latest_call_number{0};
+
+/// `of`: the call that the innermost scope belongs to; 0: the scope gets a number. Returns the
+/// number; 0: nothing was written.
+KPROF_DETAIL_LOCAL inline std::uint32_t link_call(std::uint32_t of, std::uint64_t ticks) noexcept {
+  if (inside_kprof || this_log == &empty_log) return 0;
+  const mark_inside_kprof mark;
+  if (this_log->scopes.is_changing() || this_log->scopes.depth() == 0) return 0;
+  if (!has_room(*this_log, record_header) &&
+      !own_recorder->more_room(record_header, &recorder_counts::links_lost))
+    return 0;
+  if (this_log->scopes.depth() == 0) return 0;  // a child of fork() has begun a log of its own
+  const bool names = of == 0;
+  while (of == 0) of = latest_call_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  const record_kind kind = names ? record_kind::call_number : record_kind::belongs_to;
+  return append_record(*this_log, record_word(kind, of, 0), ticks, nullptr, 0) ? of : 0;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/link_call.hpp>
+
 #include <signal.h>
 
 #include <atomic>
@@ -42085,7 +44071,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <std::size_t... Words>
   static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
-    scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release};
+    scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release, &link};
     // nvcc loses the dots of an expansion in nested braces
     ((table.begin[Words] = &begin<Words>), ...);
     return table;
@@ -42244,6 +44230,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return 0;
   }
 
+  static std::uint32_t link(std::uint32_t of) noexcept { return link_call(of, Clock::now()); }
+
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {
     // a guard in an allocator that kprof itself is calling
@@ -42256,7 +44244,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   /// Where no deeper scope fits, scopes that a longjmp() has left open end first.
   static bool make_room(std::size_t record) noexcept {
     if (const std::uint16_t depth = abandoned_from(record)) end_from(depth, depth, Clock::now());
-    return has_room(*this_log, record) || own_recorder->more_room(record, &log_counts::dropped);
+    return has_room(*this_log, record) ||
+           own_recorder->more_room(record, &recorder_counts::dropped);
   }
 
   /// The depth from which on scopes have been abandoned by their guards, where no deeper scope
@@ -42362,6 +44351,29 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/scope_functions.hpp>
 
+// <kprof/session/apply_settings.hpp>
+#ifndef KPROF_SESSION_APPLY_SETTINGS_HPP
+#define KPROF_SESSION_APPLY_SETTINGS_HPP
+
+// What the settings say of the program, in its profile.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The region that is a step, and how many threads work in the calls of operators that do not say.
+[[gnu::cold]] inline void apply_settings(profile& run, const settings& holding) {
+  run.stepping.region = holding.step;
+  if (holding.threads == 0) return;
+  for (scope_node& n : run.nodes)
+    if (n.kind == scope_kind::op && n.work.threads == 0 && !is_part(n))
+      n.work.threads = holding.threads;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/apply_settings.hpp>
+
 // <kprof/session/bootstrap.hpp>
 #ifndef KPROF_SESSION_BOOTSTRAP_HPP
 #define KPROF_SESSION_BOOTSTRAP_HPP
@@ -42422,7 +44434,8 @@ class KPROF_DETAIL_LOCAL bootstrap {
             {&begin<Words>...},
             []() noexcept -> std::uint32_t { return 0; },
             [](std::uint32_t) noexcept -> scope_token { return 0; },
-            [](scope_token) noexcept {}};
+            [](scope_token) noexcept {},
+            [](std::uint32_t) noexcept -> std::uint32_t { return 0; }};
   }
 
  public:
@@ -44139,6 +46152,53 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/exit_writing.hpp>
 
+// <kprof/session/live_calls.hpp>
+#ifndef KPROF_SESSION_LIVE_CALLS_HPP
+#define KPROF_SESSION_LIVE_CALLS_HPP
+
+// How the session has calls printed soon after they end, where verbose.hpp is in its binary.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct live_calls_functions {
+  /// Prints the calls of the recording that begins, as settings::verbose says. Returns what is
+  /// wrong. The caller holds the session's lock.
+  std::string (*start)(recorder& of, const timebase& time, const std::string& to);
+  /// Prints all that has ended and has not been printed.
+  void (*print)() noexcept;
+};
+// Set before main() by verbose.hpp.
+KPROF_DETAIL_LOCAL inline constinit const live_calls_functions* live_calls = nullptr;
+
+inline bool wants_live_calls(const std::string& verbose) noexcept { return verbose != "off"; }
+
+/// Whether something is to be done when the program ends.
+inline bool writes_at_exit(const settings& s) noexcept {
+  return !s.outputs.empty() || wants_live_calls(s.verbose);
+}
+
+inline void start_live_calls(recorder& of, const timebase& time, const std::string& to,
+                             session_notes& notes) {
+  std::string wrong;
+  if (live_calls != nullptr) wrong = live_calls->start(of, time, to);
+  else if (wants_live_calls(to))
+    wrong =
+        "verbose= prints nothing: include kprof/verbose.hpp in the file that includes kprof.hpp, "
+        "or link kprof::session";
+  if (!wrong.empty()) notes.add(wrong);
+}
+inline void print_live_calls() noexcept {
+  if (live_calls != nullptr) live_calls->print();
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/live_calls.hpp>
+
 // <kprof/session/other_builds.hpp>
 #ifndef KPROF_SESSION_OTHER_BUILDS_HPP
 #define KPROF_SESSION_OTHER_BUILDS_HPP
@@ -44345,7 +46405,9 @@ inline effective_settings combine(const settings& program, const settings& envir
   value.device_timeline = program.device_timeline && environment.device_timeline;
   value.signals = program.signals && environment.signals;
   if (environment.ceilings != "auto") value.ceilings = environment.ceilings;
+  if (environment.verbose != "off") value.verbose = environment.verbose;
   if (!environment.step.empty()) value.step = environment.step;
+  if (environment.threads != 0) value.threads = environment.threads;
   if (environment.schedule.is_on()) value.schedule = environment.schedule;
   if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
   if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
@@ -47345,7 +49407,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_lock lock(mutex_);
     if (!phases_.is(session_phase::idle)) return false;
     const effective_settings wanted = combine(environment(), environment());
-    if (!wanted.value.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
+    if (writes_at_exit(wanted.value)) exit_report_.request(&write_outputs_at_exit);
     settings_ = wanted.value;
     if (!settings_.enabled || !settings_.nvtx) refuse_nvtx();
     if (settings_.enabled) {
@@ -47390,8 +49452,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
-    device_.set_recording(false);
-    clock_.stop();
+    device_.set_recording(false), clock_.stop();
   }
 
   bool pause() {
@@ -47422,10 +49483,9 @@ class KPROF_DETAIL_LOCAL session_state {
         out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, wanted});
       }
       device_.describe(out.device, out.notes);
-      out.stepping.region = settings_.step;
+      apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
-      clock_.describe(out, now);
-      describe_cost(out.cost, out.complete.recorded + out.complete.open);
+      clock_.describe(out, now), describe_cost(out.cost, out.complete.recorded + out.complete.open);
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
@@ -47461,8 +49521,7 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.before_fork();
   }
   void after_fork() {
-    recorder_.after_fork();
-    device_.after_fork();
+    recorder_.after_fork(), device_.after_fork();
     mutex_.unlock();
   }
   void in_child() {
@@ -47526,17 +49585,18 @@ class KPROF_DETAIL_LOCAL session_state {
     std::swap(settings_, before);
     ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
+    print_live_calls();
     if (!attempt([this] { restart_recording(); })) {
       std::swap(settings_, before);
       return {out_of_memory};
     }
-    if (!settings_.outputs.empty() || !environment_.value().outputs.empty()) {
+    start_live_calls(recorder_, clock_.time(), settings_.verbose, notes_);
+    if (writes_at_exit(settings_) || !environment_.value().outputs.empty()) {
       exit_report_.request(&write_outputs_at_exit);
       if (settings_.signals && !end_watch::start(&write_outputs))
         notes_.add("the system gave no thread: a signal that ends the program loses outputs");
     }
-    emitting_.restart(settings_.nvtx);
-    phases_.record();
+    emitting_.restart(settings_.nvtx), phases_.record();
     steps.count(settings_.step.empty());
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
@@ -47586,6 +49646,7 @@ class KPROF_DETAIL_LOCAL session_state {
     });
   }
   void write_profile(int signal) {
+    print_live_calls();
     device_.end();  // waits for the devices, but not for ever
     profile run = steps.snapshot(single_scopes::beside_devices);
     if (signal != 0) note_ending_signal(run.notes, signal);
@@ -47646,7 +49707,7 @@ namespace detail {
 KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ticks) noexcept {
   if (!has_room(*this_log, record_header)) {
     const mark_inside_kprof mark;
-    if (!own_recorder->more_room(record_header, &log_counts::steps_lost)) return;
+    if (!own_recorder->more_room(record_header, &recorder_counts::steps_lost)) return;
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));

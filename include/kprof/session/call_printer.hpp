@@ -75,7 +75,7 @@ class KPROF_DETAIL_LOCAL log_reader {
       const bool goes_on = !is_behind && &c == at_;
       is_behind = is_behind || goes_on;
       if (!is_behind || from == to) return;  // an empty chunk has no first time yet
-      if (!walk_) walk_.emplace(visitor_, c.first_depth);
+      if (!walk_) walk_.emplace(visitor_, c.first_depth, nullptr);
       walk_->over(goes_on ? position_ : from, to);
       at_ = &c;
       at_time_ = first_time(c);
@@ -152,10 +152,9 @@ class KPROF_DETAIL_LOCAL call_printer {
     const std::unique_lock lock(mutex_, std::chrono::seconds{5});
     if (!lock.owns_lock() || !prints_) return;
     calls_.clear();
-    std::uint64_t finished = 0, dropped = recorder_.counts().dropped.load();
+    std::uint64_t finished = 0;
     recorder_.each_thread([&](const thread_log& log) {
       finished += log.counts.finished;
-      dropped += log.counts.dropped;
       log_reader& reader = readers_[&log];
       if (!reader.reads(log)) reader.begin(log);
       scopes_ += reader.read(log, recorder_.sites(), calls_);
@@ -170,7 +169,8 @@ class KPROF_DETAIL_LOCAL call_printer {
                           time_.since_start_ns(c.end), c.thread);
       if (text_.size() > most_at_once) put(before);
     }
-    const std::uint64_t lost = (finished > scopes_ ? finished - scopes_ : 0) + dropped;
+    const std::uint64_t lost =
+        (finished > scopes_ ? finished - scopes_ : 0) + recorder_.counts().dropped;
     if (lost > told_lost_)
       text_ += "kprof_verbose_lost," + std::to_string(told_lost_ = lost) + '\n';
     put(text_.size());
