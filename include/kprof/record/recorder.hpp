@@ -205,7 +205,8 @@ class KPROF_DETAIL_LOCAL recorder {
   /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
-    counts_.reset(), child_.since = now;
+    counts_.reset();
+    child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     if (child_.log != nullptr) child_.at = child_.log->begin_in_child();
     child_.pending.store(true, std::memory_order_release);
@@ -316,7 +317,8 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(threads_.mutex());
     if (!child_.pending.load(std::memory_order_relaxed)) return;
     threads_.forget_other_threads(child_.log);
-    restart_locked(child_.since), child_.log = nullptr;
+    restart_locked(child_.since);
+    child_.log = nullptr;
     child_.pending.store(false, std::memory_order_release);
   }
   void restart_locked(std::uint64_t now) {

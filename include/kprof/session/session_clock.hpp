@@ -124,14 +124,18 @@ class session_clock {
     const double ns = time_.since_start_ns(now());
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
   }
-  /// `now`: in ticks, when the profile was taken.
+  /// The clock and what it cost, of a profile that has its counts. `now`: in ticks, when it was
+  /// taken.
   void describe(profile& out, std::uint64_t now) const {
     out.wall_ns = time_.since_start_ns(now);
     out.cpu_ns = cpu_ns_;
     out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
                  static_cast<double>(cpu_interval_ns())};
+    describe_cost(out.cost, out.complete.recorded + out.complete.open);
     describe_disagreement(out.notes);
   }
+
+ private:
   /// What one scope costs, in ns, and what `scopes` and the readings of CPU time have taken.
   void describe_cost(own_cost& out, std::uint64_t scopes) const {
     const scope_cost cost =
@@ -142,8 +146,6 @@ class session_clock {
     out.recording_ns = out.scope_ns * static_cast<double>(scopes) +
                        out.cpu_reading_ns * static_cast<double>(out.cpu_readings);
   }
-
- private:
   /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
   void describe_disagreement(std::vector<std::string>& notes) const {
     if (time_.times_apart() == 0) return;

@@ -117,7 +117,8 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
-    device_.set_recording(false), clock_.stop();
+    device_.set_recording(false);
+    clock_.stop();
   }
 
   bool pause() {
@@ -150,7 +151,10 @@ class KPROF_DETAIL_LOCAL session_state {
       device_.describe(out.device, out.notes);
       apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
-      clock_.describe(out, now), describe_cost(out.cost, out.complete.recorded + out.complete.open);
+      clock_.describe(out, now);
+      out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
+      out.cost.memory = recorder_.memory_held() + device_.memory_held();
+      out.cost.memory_limit = memory_;
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
@@ -186,7 +190,8 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.before_fork();
   }
   void after_fork() {
-    recorder_.after_fork(), device_.after_fork();
+    recorder_.after_fork();
+    device_.after_fork();
     mutex_.unlock();
   }
   void in_child() {
@@ -261,7 +266,8 @@ class KPROF_DETAIL_LOCAL session_state {
       if (settings_.signals && !end_watch::start(&write_outputs))
         notes_.add("the system gave no thread: a signal that ends the program loses outputs");
     }
-    emitting_.restart(settings_.nvtx), phases_.record();
+    emitting_.restart(settings_.nvtx);
+    phases_.record();
     steps.count(settings_.step.empty());
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
@@ -290,13 +296,6 @@ class KPROF_DETAIL_LOCAL session_state {
   const scope_api* recording_api() const noexcept {
     return emitting_.functions(clock_.uses_counter() ? tables_of_recorder<counter_clock>()
                                                      : tables_of_recorder<system_clock>());
-  }
-
-  void describe_cost(own_cost& out, std::uint64_t scopes) {
-    clock_.describe_cost(out, scopes);
-    out.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
-    out.memory = recorder_.memory_held() + device_.memory_held();
-    out.memory_limit = memory_;
   }
 
   static void write_outputs_at_exit() {
