@@ -7571,8 +7571,8 @@ KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
                     KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(device_timeline),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(ceilings),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(threads),
-                    KPROF_DETAIL_AT(schedule), KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report),
-                    KPROF_DETAIL_AT(outputs))
+                    KPROF_DETAIL_AT(schedule), KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(verbose),
+                    KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
 KPROF_DETAIL_SHARED(step_schedule, KPROF_DETAIL_AT(skip), KPROF_DETAIL_AT(wait),
                     KPROF_DETAIL_AT(warmup), KPROF_DETAIL_AT(active), KPROF_DETAIL_AT(repeat))
 KPROF_DETAIL_SHARED(thread_steps, KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(count),
@@ -38960,7 +38960,8 @@ class KPROF_DETAIL_LOCAL recorder {
   /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
-    counts_.reset(), child_.since = now;
+    counts_.reset();
+    child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     if (child_.log != nullptr) child_.at = child_.log->begin_in_child();
     child_.pending.store(true, std::memory_order_release);
@@ -39071,7 +39072,8 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(threads_.mutex());
     if (!child_.pending.load(std::memory_order_relaxed)) return;
     threads_.forget_other_threads(child_.log);
-    restart_locked(child_.since), child_.log = nullptr;
+    restart_locked(child_.since);
+    child_.log = nullptr;
     child_.pending.store(false, std::memory_order_release);
   }
   void restart_locked(std::uint64_t now) {
@@ -44929,14 +44931,18 @@ class session_clock {
     const double ns = time_.since_start_ns(now());
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
   }
-  /// `now`: in ticks, when the profile was taken.
+  /// The clock and what it cost, of a profile that has its counts. `now`: in ticks, when it was
+  /// taken.
   void describe(profile& out, std::uint64_t now) const {
     out.wall_ns = time_.since_start_ns(now);
     out.cpu_ns = cpu_ns_;
     out.clock = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns,
                  static_cast<double>(cpu_interval_ns())};
+    describe_cost(out.cost, out.complete.recorded + out.complete.open);
     describe_disagreement(out.notes);
   }
+
+ private:
   /// What one scope costs, in ns, and what `scopes` and the readings of CPU time have taken.
   void describe_cost(own_cost& out, std::uint64_t scopes) const {
     const scope_cost cost =
@@ -44947,8 +44953,6 @@ class session_clock {
     out.recording_ns = out.scope_ns * static_cast<double>(scopes) +
                        out.cpu_reading_ns * static_cast<double>(out.cpu_readings);
   }
-
- private:
   /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
   void describe_disagreement(std::vector<std::string>& notes) const {
     if (time_.times_apart() == 0) return;
@@ -49452,7 +49456,8 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_phase before = phases_.stop(clock_.elapsed_ns());
     if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
-    device_.set_recording(false), clock_.stop();
+    device_.set_recording(false);
+    clock_.stop();
   }
 
   bool pause() {
@@ -49485,7 +49490,10 @@ class KPROF_DETAIL_LOCAL session_state {
       device_.describe(out.device, out.notes);
       apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
-      clock_.describe(out, now), describe_cost(out.cost, out.complete.recorded + out.complete.open);
+      clock_.describe(out, now);
+      out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
+      out.cost.memory = recorder_.memory_held() + device_.memory_held();
+      out.cost.memory_limit = memory_;
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
@@ -49521,7 +49529,8 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.before_fork();
   }
   void after_fork() {
-    recorder_.after_fork(), device_.after_fork();
+    recorder_.after_fork();
+    device_.after_fork();
     mutex_.unlock();
   }
   void in_child() {
@@ -49596,7 +49605,8 @@ class KPROF_DETAIL_LOCAL session_state {
       if (settings_.signals && !end_watch::start(&write_outputs))
         notes_.add("the system gave no thread: a signal that ends the program loses outputs");
     }
-    emitting_.restart(settings_.nvtx), phases_.record();
+    emitting_.restart(settings_.nvtx);
+    phases_.record();
     steps.count(settings_.step.empty());
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
@@ -49625,13 +49635,6 @@ class KPROF_DETAIL_LOCAL session_state {
   const scope_api* recording_api() const noexcept {
     return emitting_.functions(clock_.uses_counter() ? tables_of_recorder<counter_clock>()
                                                      : tables_of_recorder<system_clock>());
-  }
-
-  void describe_cost(own_cost& out, std::uint64_t scopes) {
-    clock_.describe_cost(out, scopes);
-    out.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
-    out.memory = recorder_.memory_held() + device_.memory_held();
-    out.memory_limit = memory_;
   }
 
   static void write_outputs_at_exit() {

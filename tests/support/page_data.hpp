@@ -19,7 +19,7 @@
 
 namespace kprof_test {
 
-inline std::string page_of(const kprof::profile& p,
+inline std::string html_of(const kprof::profile& p,
                            std::vector<kprof::option_setting> options = {}) {
   std::string text;
   const kprof::status s = kprof::write(p, "html", options, text);

@@ -29,13 +29,13 @@
 using kprof_test::column;
 using kprof_test::data_in;
 using kprof_test::hostile_name;
-using kprof_test::page_of;
+using kprof_test::html_of;
 using kprof_test::times_in;
 
 TEST_CASE("html.rows_have_the_numbers_of_the_operator_table") {
   for (const kprof::profile& p :
        {kprof_test::sample_profile(), kprof_test::transformer_profile(), kprof::profile{}}) {
-    const boost::json::object data = data_in(page_of(p));
+    const boost::json::object data = data_in(html_of(p));
     const boost::json::object& rows = data.at("rows").as_object();
     const std::vector<kprof::operator_row> table = kprof::operator_table(p);
     CHECK(rows.at("count").to_number<std::size_t>() == table.size());
@@ -73,7 +73,7 @@ TEST_CASE("html.a_row_has_calls_over_time_of_all_its_threads") {
     b.p.nodes[second].sampled.push_back({40.0 + i, 500 + 1000.0 * i});
   }
   b.p.nodes[first].slowest = {{900, 7777}, {50, 0}};  // the second one is sampled too
-  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object data = data_in(html_of(b.p));
   const boost::json::array rows = data.at("rows").at("over_time").as_array();
   REQUIRE(rows.size() == 1);
   const boost::json::array& calls = rows[0].as_array();
@@ -97,7 +97,7 @@ TEST_CASE("html.names_are_data_and_never_markup") {
   b.p.program = hostile_name;
   b.p.notes = {hostile_name};
   b.p.state = hostile_name;
-  const std::string page = page_of(b.p);
+  const std::string page = html_of(b.p);
   CHECK(times_in(page, "<img") == 0);
   CHECK(times_in(page, "<!--") == 0);
   CHECK(times_in(page, "</script") == 2);  // of the data and of the script
@@ -114,7 +114,7 @@ TEST_CASE("html.bytes_that_are_not_utf8_become_characters") {
                                    "b"),
                        "n=1");
   b.calls(op, 1, 10);
-  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object data = data_in(html_of(b.p));
   CHECK(column(data.at("rows").as_object(), "name").at(0).as_string() ==
         "a\xEF\xBF\xBD\xE2\x90\x81"
         "b");
@@ -123,13 +123,13 @@ TEST_CASE("html.bytes_that_are_not_utf8_become_characters") {
 TEST_CASE("html.hidden_characters_and_directions_become_visible") {
   kprof_test::profile_builder b;
   b.calls(b.op(b.thread("main", 1), "evil\u202Egnp.\u200Bexe \u00E9\u2014"), 1, 10);
-  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object data = data_in(html_of(b.p));
   CHECK(column(data.at("rows").as_object(), "name").at(0).as_string() ==
         "evil\\u202egnp.\\u200bexe \u00E9\u2014");
 }
 
 TEST_CASE("html.a_page_without_script_has_the_operators") {
-  const std::string page = page_of(kprof_test::sample_profile());
+  const std::string page = html_of(kprof_test::sample_profile());
   const std::size_t from = page.find("<noscript>"), to = page.find("</noscript>");
   REQUIRE(to != std::string::npos);
   const std::string table = page.substr(from, to - from);
@@ -148,7 +148,7 @@ TEST_CASE("html.idle_causes_sum_to_the_idle_time") {
   b.step_at(0, 1'000'000);
   b.calls(gemm, 1, 80'000);
   kprof_test::add_device(b.p);
-  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object data = data_in(html_of(b.p));
   const boost::json::array& all = data.at("steps").as_object().at("idle").as_array();
   REQUIRE(all.size() == 1);
   const boost::json::object& idle = all[0].as_object();
@@ -167,7 +167,7 @@ TEST_CASE("html.each_device_that_worked_has_its_roofs_and_its_time_of_each_row")
   b.calls(gemm, 3, 80'000).work(gemm, 3'000'000, 1'000, 1'000);
   b.kernel(gemm, "gemm", 1, 200);
   kprof_test::add_device(b.p);
-  CHECK(data_in(page_of(b.p)).at("roofline").as_object().at("devices").as_array().empty());
+  CHECK(data_in(html_of(b.p)).at("roofline").as_object().at("devices").as_array().empty());
 
   b.kernel(gemm, "gemm", 2, 300).device = 2;
   b.p.device.devices.resize(3, b.p.device.devices[0]);
@@ -177,7 +177,7 @@ TEST_CASE("html.each_device_that_worked_has_its_roofs_and_its_time_of_each_row")
   }
   b.p.machine.gpus.assign(3, kprof_test::h100());
   b.p.machine.gpus[2].memory_bytes /= 2;
-  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object data = data_in(html_of(b.p));
   const boost::json::array& devices = data.at("roofline").as_object().at("devices").as_array();
   REQUIRE(devices.size() == 2);
   CHECK(devices[0].as_object().at("id").to_number<int>() == 0);
@@ -195,7 +195,7 @@ TEST_CASE("html.the_tree_knows_in_which_order_it_ran") {
   const auto thread = b.thread("main", 1);
   const auto first = b.region(thread, "first"), second = b.region(thread, "second");
   b.calls(first, 1, 10).calls(second, 1, 1'000);
-  const boost::json::object data = data_in(page_of(b.p));
+  const boost::json::object data = data_in(html_of(b.p));
   const boost::json::object& tree = data.at("tree").as_object();
   const boost::json::array names = column(tree, "name"), order = column(tree, "first");
   REQUIRE(names.size() == 2);
@@ -204,25 +204,25 @@ TEST_CASE("html.the_tree_knows_in_which_order_it_ran") {
 }
 
 TEST_CASE("html.sections_without_data_are_absent") {
-  const boost::json::object empty = data_in(page_of(kprof::profile{}));
+  const boost::json::object empty = data_in(html_of(kprof::profile{}));
   for (const char* name : {"steps", "timeline", "kernels", "copies"}) CHECK(!empty.contains(name));
   CHECK(empty.at("first").as_string() == "The program ran no operator.");
   CHECK(!empty.at("missing").as_array().empty());
-  CHECK(data_in(page_of(kprof_test::transformer_profile())).contains("kernels"));
+  CHECK(data_in(html_of(kprof_test::transformer_profile())).contains("kernels"));
 }
 
 TEST_CASE("html.of_many_slices_the_longest_stay_and_the_others_are_counted") {
   kprof_test::timeline_builder b;
   const auto op = b.op(b.thread("main", 1), "Gemm", "n=1");
   for (std::int64_t i = 0; i < 100; ++i) b.scope_at(op, 1'000 * i, 1'000 * i + 10 + i);
-  const boost::json::object data = data_in(page_of(b.p, {{"slices", "10"}}));
+  const boost::json::object data = data_in(html_of(b.p, {{"slices", "10"}}));
   const boost::json::object& timeline = data.at("timeline").as_object();
   CHECK(timeline.at("all").to_number<int>() == 100);
   CHECK(timeline.at("shown").to_number<int>() == 10);
   const boost::json::object& lane = timeline.at("lanes").as_array().at(0).as_object();
   for (const boost::json::value& ns : column(lane, "ns")) CHECK(ns.to_number<int>() >= 100);
   CHECK(column(lane, "begin").at(0).to_number<int>() == 90'000);
-  CHECK(!data_in(page_of(b.p, {{"slices", "0"}})).contains("timeline"));
+  CHECK(!data_in(html_of(b.p, {{"slices", "0"}})).contains("timeline"));
 }
 
 TEST_CASE("html.ten_thousand_rows_take_two_megabytes_at_most") {
@@ -235,7 +235,7 @@ TEST_CASE("html.ten_thousand_rows_take_two_megabytes_at_most") {
     b.calls(op, 3, 1'234.5 * (i + 1)).calls(op, 2, 2'345.6 * (i + 7));
     b.work(op, 1'000'003ULL * static_cast<unsigned>(i + 1), 70'001 + 13ULL * unsigned(i), 30'011);
   }
-  const std::string page = page_of(b.p);
+  const std::string page = html_of(b.p);
   CAPTURE(page.size());
   CHECK(page.size() < 2'000'000);
   CHECK(data_in(page).at("rows").as_object().at("count").to_number<int>() == 10'000);

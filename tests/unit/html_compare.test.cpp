@@ -22,7 +22,7 @@
 using kprof_test::column;
 using kprof_test::data_in;
 using kprof_test::hostile_name;
-using kprof_test::page_of;
+using kprof_test::html_of;
 using kprof_test::times_in;
 
 namespace {
@@ -57,11 +57,11 @@ std::string failure_of(std::vector<kprof::option_setting> options) {
 TEST_CASE("html_compare.a_page_compares_its_run_with_earlier_ones") {
   CHECK(failure_of({{"against", "x.json"}}).find("kprof::load_for_outputs()") != std::string::npos);
   kprof::load_for_outputs();
-  CHECK_FALSE(data_in(page_of(compared_profile(0, 1))).contains("compare"));
+  CHECK_FALSE(data_in(html_of(compared_profile(0, 1))).contains("compare"));
   for (const int i : {1, 3, 5}) saved_run(i, 1);
   for (const int i : {2, 4}) saved_run(i, 1.2);
   const std::string page =
-      page_of(compared_profile(0, 1.2), {{"against", "html_compare_[135].json"},
+      html_of(compared_profile(0, 1.2), {{"against", "html_compare_[135].json"},
                                          {"also", "html_compare_2.json+html_compare_4.json"}});
   CHECK(times_in(page, "<img") == 0);
   const boost::json::object data = data_in(page);

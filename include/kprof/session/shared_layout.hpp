@@ -60,8 +60,8 @@ KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
                     KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(device_timeline),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(ceilings),
                     KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(threads),
-                    KPROF_DETAIL_AT(schedule), KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report),
-                    KPROF_DETAIL_AT(outputs))
+                    KPROF_DETAIL_AT(schedule), KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(verbose),
+                    KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
 KPROF_DETAIL_SHARED(step_schedule, KPROF_DETAIL_AT(skip), KPROF_DETAIL_AT(wait),
                     KPROF_DETAIL_AT(warmup), KPROF_DETAIL_AT(active), KPROF_DETAIL_AT(repeat))
 KPROF_DETAIL_SHARED(thread_steps, KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(count),
