@@ -143,8 +143,8 @@ struct scope_node {
   double denormal_ns = 0;
   std::uint64_t measured_calls = 0;  ///< in measured_ns
   std::uint64_t denormal_calls = 0;  ///< in denormal_ns
-  /// In the calls of measured_ns: page faults that waited for no disk, the first touch of memory
-  /// that the system has just given.
+  /// In the calls of measured_ns but the first of a thread, at least: page faults that waited for
+  /// no disk, the first touch of memory that the system has just given.
   std::uint64_t page_faults = 0;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock; of parts it is empty
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts

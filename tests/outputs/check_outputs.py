@@ -149,6 +149,12 @@ def main():
                 check(f"and {files[0].name} is told", f"is in {files[0].name};" in shown, shown)
         check("nothing of them is shown", "<" not in shown and "{" not in shown, shown[:400])
         check("what people read is", "Work 1" in shown and status == 5, shown)
+        shown, status = run_in_terminal(folder, "html,html(slices=0)")
+        check(
+            "two of one kind are two files",
+            len(list(folder.glob("*-2.html"))) == 1 and shown.count(".html;") == 2,
+            shown,
+        )
         before = set(folder.iterdir())
         r = run(folder, "save")
         check("a pipe gets the output itself", r.stdout.startswith("{"), r.stdout[:80])

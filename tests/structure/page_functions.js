@@ -24,7 +24,8 @@ const element = { textContent: JSON.stringify({
     metrics: { self: [3, 1], total: "self" } },
   metrics: [{ id: "self", label: "self", unit: "ns", meaning: "" }], total: {}, whole: 4 }) };
 const page = { document: { getElementById: () => element, createElement: () => ({}) },
-  matchMedia: () => ({ matches: false }), innerWidth: 1440, isFinite, console };
+  matchMedia: () => ({ matches: false }), innerWidth: 1440, isFinite, console,
+  groups: { operator: { time: [4] } } };  // of overview.js, which draws
 vm.createContext(page);
 vm.runInContext(["core.js", "columns.js"].map((name) =>
   fs.readFileSync(path.join(folder, name), "utf8")).join("") +

@@ -90,8 +90,8 @@ TEST_CASE("advice_threads.H13_operators_whose_threads_are_on_no_cpu") {
   CHECK(gain(off(0.21), "H13") == Approx(0.21 * T));
   CHECK(gain(off(0.19), "H13") == silent);
   CHECK(kprof_test::text_of(asked(off(0.5), "H13")[0])
-            .find("The program is on no CPU in 50% of its time in operators, mostly in Op: it "
-                  "waits, or others run in its place. Look at what else runs") == 0);
+            .find("The program's operators are on no CPU for 50% of the run, mostly Op: they "
+                  "wait, or others run in their place. Look at what else runs") == 0);
   profile waits = off(0.9);  // for a device
   waits.device.work.emplace_back().scope = 1;
   CHECK(gain(waits, "H13") == silent);

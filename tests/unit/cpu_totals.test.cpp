@@ -289,11 +289,18 @@ TEST_CASE("cpu_totals.a_call_has_the_page_faults_between_the_readings_around_it"
   t = begin_at(17'010, 1);
   read_at(25'010, 17'000, false, 0x1'0000'0030);
   end_at(25'010, t);
-  t = begin_at(25'010, 2);
-  read_at(33'010, 25'000, false, 0x1'0000'0040);
-  end_at(53'010, t);  // the end of this call is not known
-  const kprof::profile p = profile_at(e, 60'000);
-  CHECK(only(p, "Op n=1").page_faults == 0x40);
+  t = begin_at(25'510, 1);  // 500 ticks later, in which two faults may have been
+  read_at(33'510, 25'000, false, 0x1'0000'0040);
+  end_at(33'510, t);
+  t = begin_at(34'000, 1);  // one, of which all may have been before the call
+  read_at(42'000, 32'000, false, 0x1'0000'0041);
+  end_at(42'000, t);
+  t = begin_at(42'000, 2);
+  read_at(50'000, 40'000, false, 0x1'0000'0050);
+  end_at(70'000, t);  // the end of this call is not known
+  const kprof::profile p = profile_at(e, 80'000);
+  CHECK(only(p, "Op n=1").measured_calls == 4);
+  CHECK(only(p, "Op n=1").page_faults == 0x20 + 0x10 - 2);  // without the first call's
   CHECK(only(p, "Op n=2").page_faults == 0);
   CHECK(only(p, "Op n=3").page_faults == 0);
 }

@@ -119,7 +119,7 @@ TEST_CASE("passes.what_the_program_says_comes_before_the_rule") {
   for (const std::int64_t t : {30, 40, 50}) b.scope_at(dgrad, t, t + 5);  // 3, 4, 5
   for (const std::int64_t t : {60, 70}) b.scope_at(wgrad, t, t + 5);      // 6, 7
   b.scope_at(dgrad, 300, 301);                                            // 8: in no step
-  b.p.links = {{3, 0}, {8, 1}, {7, 99}, {99, 1}};
+  b.p.links = {{3, 2}, {3, 0}, {8, 1}, {7, 99}, {99, 1}};  // the last one of a call holds
   const kprof::pass_links found = kprof::links_of(b.p, {{0, 100}});
   // Of the rest, the rule takes the forward calls that no call of the same pass has.
   const std::vector<std::pair<std::uint32_t, std::uint32_t>> expected = {

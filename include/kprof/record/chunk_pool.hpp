@@ -38,6 +38,7 @@ struct KPROF_DETAIL_LOCAL chunk {
   std::uint64_t last_ticks = 0;   // latest time stamp folded
   std::uint64_t ends = 0;         // scopes that finished here
   std::uint64_t age = 0;          // number of chunks that had been full before
+  std::uint64_t number = 0;       // how many the owner had had before
 
   char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
   char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }

@@ -31,7 +31,7 @@ struct cpu_sums {
   std::uint64_t denormal = 0;  // of that, durations of the calls that met denormal numbers
   std::uint64_t measured_calls = 0;
   std::uint64_t denormal_calls = 0;
-  std::uint64_t faults = 0;  // page faults in the measured calls
+  std::uint64_t faults = 0;  // page faults in the measured calls but the first, at least
 
   void add(const cpu_sums& other) noexcept {
     measured += other.measured;
@@ -61,6 +61,7 @@ class cpu_totals {
     }
     latest_.ticks = ticks;
     latest_.faults = static_cast<std::uint32_t>(faults);
+    fault_ticks_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(250 * ticks_per_ns));
     cpu_ns_ = cpu_ns;
     ++readings_;
   }
@@ -84,8 +85,13 @@ class cpu_totals {
     sums.measured += ticks;
     ++sums.measured_calls;
     if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
-    // Without a reading before it nothing is known of what the thread had had.
-    if (before.ticks != 0) sums.faults += latest_.faults - before.faults;
+    // The first call touches memory for all later ones. Without a reading before a call nothing is
+    // known of what the thread had had, and what may have happened since that reading and before
+    // the call is not the call's.
+    const std::uint64_t faults = latest_.faults - before.faults,
+                        others = unknown_before / fault_ticks_;
+    if (sums.measured_calls > 1 && before.ticks != 0 && faults > others)
+      sums.faults += faults - others;
     if (latest_.denormals == before.denormals) return;
     sums.denormal += ticks;
     ++sums.denormal_calls;
@@ -129,7 +135,8 @@ class cpu_totals {
   std::uint64_t cpu_ns_ = 0;  // of the latest reading
   std::uint64_t span_ = 0;    // ticks between the readings
   std::uint64_t readings_ = 0;
-  std::int64_t others_off_ = 0;  // ticks, of threads that were merged
+  std::uint64_t fault_ticks_ = 1;  // that a page fault takes
+  std::int64_t others_off_ = 0;    // ticks, of threads that were merged
   std::vector<cpu_sums> by_node_;
 };
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include <mutex>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -24,10 +25,17 @@ inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
   std::unique_lock lock(mutex, std::try_to_lock);
   if (lock) return lock;
   timespec until{};
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+  // Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += longest_wait_s;
+  const int failed = pthread_mutex_clocklock(mutex.native_handle(), CLOCK_MONOTONIC, &until);
+#else
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += longest_wait_s;
-  if (pthread_mutex_timedlock(mutex.native_handle(), &until) != 0) return lock;
-  return std::unique_lock(mutex, std::adopt_lock);
+  const int failed = pthread_mutex_timedlock(mutex.native_handle(), &until);
+#endif
+  return failed != 0 ? std::move(lock) : std::unique_lock(mutex, std::adopt_lock);
 }
 
 }  // namespace detail

@@ -249,8 +249,8 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool had_memory = attempt([&] {
       restart_in_child();
       auto& log = *static_cast<thread_log*>(this_log);
-      const std::lock_guard own(log.mutex());
-      out = use(log);
+      const auto own = lock_in_time(log.mutex());
+      out = own ? use(log) : without_memory;
     });
     return had_memory ? out : without_memory;
   }
@@ -280,16 +280,15 @@ class KPROF_DETAIL_LOCAL recorder {
       return nullptr;
     }
     c->owner->release(c);
-    std::uint64_t until = counts_.recycled_until.load(std::memory_order_relaxed);
-    while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
-                                        until, c->last_ticks, std::memory_order_relaxed)) {}
+    counts_.recycle_until(c->last_ticks);
     return c;
   }
 
   /// Gives this thread a log, if it has none and has not ended.
   void join() {
     if (this_log != &empty_log || has_left_recorder) return;
-    const std::lock_guard lock(threads_.mutex());
+    const auto lock = lock_in_time(threads_.mutex());
+    if (!lock) return;
     thread_log& log = threads_.join();
     this_log = &log;
     if (knows_thread_ends_) pthread_setspecific(thread_end_, &log);
@@ -333,7 +332,7 @@ class KPROF_DETAIL_LOCAL recorder {
   chunk_pool pool_;
   site_table sites_;
   path_table paths_{budget_};
-  thread_list threads_{sites_, paths_, budget_, pool_};
+  thread_list threads_{sites_, paths_, budget_, pool_, counts_};
   pthread_key_t thread_end_{};
   // false: the process has no more keys, and a thread that ended is shown as going on
   bool knows_thread_ends_ = false;

@@ -28,6 +28,12 @@ struct recorder_counts {
     (this->*what).fetch_add(1, std::memory_order_relaxed);
     return false;
   }
+  /// Single scopes up to then are not all in the timeline any more.
+  void recycle_until(std::uint64_t ticks) noexcept {
+    std::uint64_t until = recycled_until.load(std::memory_order_relaxed);
+    while (until < ticks &&
+           !recycled_until.compare_exchange_weak(until, ticks, std::memory_order_relaxed)) {}
+  }
   void reset() noexcept {
     for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
                         &dropped_inside, &recycled_until, &folding_ns})

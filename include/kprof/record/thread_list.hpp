@@ -9,6 +9,7 @@
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/part_calls.hpp>
+#include <kprof/record/recorder_counts.hpp>
 #include <kprof/record/thread_log.hpp>
 #include <kprof/write/attempt.hpp>
 
@@ -30,11 +31,13 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL thread_list {
  public:
-  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool)
+  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool,
+              recorder_counts& counts)
       : sites_(&sites),
         paths_(&paths),
         budget_(&budget),
         pool_(&pool),
+        counts_(&counts),
         shared_calls_(sites, budget) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
@@ -256,6 +259,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
       others.counts.never_closed += from.open_scopes();
+      if (from.timeline_scopes() != 0) counts_->recycle_until(from.latest_ticks());
       ++others.counts.merged_threads;
     }
     if (first != nullptr) {
@@ -284,6 +288,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   path_table* paths_;
   tree_budget* budget_;
   chunk_pool* pool_;
+  recorder_counts* counts_;
   std::mutex mutex_;  // guards all below, and `ended`, `thread_id` and `next_free` of the logs
   std::vector<thread_log*> logs_;
   thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart

@@ -65,6 +65,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   void append(chunk* c, chunk_pool& pool) noexcept {
     *c = chunk{};
     c->owner = this;
+    c->number = appended_++;
     c->previous = last_;
     (last_ != nullptr ? last_->next : first_) = c;
     last_ = c;
@@ -115,6 +116,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (backlog_ != 0) fold_full(1);
     else if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, published());
   }
+  /// When the last record was made that has been folded, in ticks.
+  std::uint64_t latest_ticks() const noexcept { return folded_until_; }
   /// The time, in ticks, up to which all that has been recorded is folded.
   std::uint64_t folded_until() const noexcept {
     const bool waits =
@@ -241,7 +244,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// Scopes that finished within what the log still holds.
   std::uint64_t timeline_scopes() const noexcept {
     std::uint64_t n = 0;
-    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    for (const chunk* c = without_holes(); c != nullptr; c = c->next) n += c->ends;
     return n;
   }
   /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
@@ -249,8 +252,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   template <class Visit>
   void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0},
                       std::vector<call_note>* notes = nullptr) const {
-    const chunk* from = last_;
-    while (from != nullptr && from->previous != nullptr && --latest != 0) from = from->previous;
+    const chunk* from = without_holes(latest);
     timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth, notes);
     for (const chunk* c = from; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
@@ -261,7 +263,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
   template <class Use>
   void each_stretch(Use use) const {
-    for (const chunk* c = first_; c != nullptr; c = c->next) {
+    for (const chunk* c = without_holes(); c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       use(*c, c->timeline_from, c->folded ? c->end : unread);
     }
@@ -276,6 +278,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   thread_log* next_free = nullptr;
 
  private:
+  /// The first of the chunks at the end, at most so many, between which none is missing: one that
+  /// another thread is about to recycle may still be here when later ones are not.
+  const chunk* without_holes(std::size_t latest = ~std::size_t{0}) const noexcept {
+    const chunk* from = last_;
+    while (from != nullptr && from->previous != nullptr &&
+           from->previous->number + 1 == from->number && --latest != 0)
+      from = from->previous;
+    return from;
+  }
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -306,9 +317,10 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   std::mutex mutex_;        // guards all of the log but what the thread itself writes: log_head
   chunk* first_ = nullptr;  // of the timeline, oldest first
   chunk* last_ = nullptr;
-  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
-  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
-  std::uint32_t backlog_ = 0;  // full chunks that have not been folded
+  chunk* writing_ = nullptr;    // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;     // where folding goes on, at read_at_
+  std::uint32_t backlog_ = 0;   // full chunks that have not been folded
+  std::uint64_t appended_ = 0;  // chunks, ever
   bool folds_when_full_ = false;
   std::uint64_t folded_until_ = 0;  // ticks of the last record that was folded
 };

@@ -69,8 +69,8 @@ inline constexpr option save_option_table[] = {
      .store = &store_member<&save_options::timeline>},
 };
 inline constexpr output save_output{
-    "save",      "the profile, to be loaded again", save_option_table, &write_saved, nullptr,
-    "kprof.json"};
+    "save",       "the profile, to be loaded again",         save_option_table,
+    &write_saved, [](const option_values&) { return true; }, "kprof.json"};
 [[gnu::init_priority(101)]] inline const output_registration save_registered{save_output};
 
 }  // namespace detail

@@ -120,12 +120,10 @@ namespace detail::advice_rules {
     if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
   }
   if (off < 0.2 * f.window_ns) return false;
-  const std::string name = std::exchange(out.where, "The program");
+  const std::string name = std::exchange(out.where, "The program's operators");
   out.time_ns = out.gain_ns = off;
-  out.fact = sentence(
-      "is on no CPU in # of its time in operators, mostly in #: it waits, or "
-      "others run in its place",
-      {as_share(off / f.window_ns), as_text(name)});
+  out.fact = sentence("are on no CPU for # of #, mostly #: they wait, or others run in their place",
+                      {as_share(off / f.window_ns), as_text(f.whole), as_text(name)});
   out.action =
       "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
       "Rates tell little until then";

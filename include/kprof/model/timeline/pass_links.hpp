@@ -93,12 +93,11 @@ inline std::uint32_t step_of_call(const profile& p, const std::vector<interval>&
   pass_links out;
   constexpr std::uint32_t none = 0xFFFFFFFFU;
   std::vector<std::uint32_t> said(p.timeline.size(), none);  // by the program: the forward call
-  for (const call_link& l : p.links) {
-    if (l.call >= said.size() || l.of >= said.size()) continue;
-    said[l.call] = l.of;
-    if (detail::step_of_call(p, steps, p.timeline[l.call]) != 0)
-      out.links.push_back({l.of, l.call, true});
-  }
+  for (const call_link& l : p.links)  // of a call that says several, the last
+    if (l.call < said.size() && l.of < said.size()) said[l.call] = l.of;
+  for (std::uint32_t call = 0; call < said.size(); ++call)
+    if (said[call] != none && detail::step_of_call(p, steps, p.timeline[call]) != 0)
+      out.links.push_back({said[call], call, true});
   out.by_program = out.links.size();
   const std::vector<detail::passed_call> calls = detail::passed_calls(p, steps);
   std::vector<bool> is_linked(p.timeline.size());  // to a call of the pass that is looked at

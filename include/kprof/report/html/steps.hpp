@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/number_text.hpp>
 #include <kprof/model/steps.hpp>
+#include <kprof/model/timeline/run_times.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
 #include <kprof/report/text/device_time.hpp>
@@ -64,7 +65,7 @@ class page_steps {
       out.open("[");
       out.integer(m.index);
       out.integer(m.begin);
-      out.integer(m.end - m.begin);
+      out.integer(bounded_time(m.end) - bounded_time(m.begin));
       out.integer(m.counts ? 1 : 0);
       for (std::size_t c = 0; c < 4 && of_[i].known; ++c) {
         out.number(of_[i].needed[c]);

@@ -96,7 +96,8 @@ struct page_call_times {
   each([&](std::uint32_t row, double ns, std::uint64_t count) {
     least[row] = std::min(least[row], std::max(ns, 1.0));
     most[row] = std::max(most[row], ns);
-    calls[row] += count;
+    calls[row] = std::max(calls[row], count) > page_call_times::few ? page_call_times::few + 1
+                                                                    : calls[row] + count;
   });
   each([&](std::uint32_t row, double ns, std::uint64_t count) {
     if (calls[row] <= page_call_times::few)

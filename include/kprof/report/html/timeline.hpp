@@ -10,6 +10,7 @@
 #include <kprof/model/number_text.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/steps.hpp>
+#include <kprof/model/timeline/run_times.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
 
@@ -174,7 +175,8 @@ class page_timeline {
     std::vector<step_mark> marks = t_.run.steps;
     if (marks.empty()) return {};
     sort_table(marks, [](const step_mark& a, const step_mark& b) {
-      return a.end - a.begin < b.end - b.begin;
+      return bounded_time(a.end) - bounded_time(a.begin) <
+             bounded_time(b.end) - bounded_time(b.begin);
     });
     const step_mark &median = marks[marks.size() / 2], &slowest = marks.back();
     return {{median.begin, median.end}, {slowest.begin, slowest.end}};

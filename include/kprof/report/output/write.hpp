@@ -14,6 +14,7 @@
 #include <kprof/write/message.hpp>
 #include <kprof/write/within_memory.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -31,10 +32,18 @@ namespace detail {
   if (!request.values.text("path").empty() || request.what->file_ending == nullptr ||
       isatty(STDOUT_FILENO) != 1)
     return {};
-  std::string name = run.program.empty() ? "kprof" : run.program;
+  std::string name = run.program.empty() ? "kprof" : run.program.substr(0, 100);
   for (char& c : name)
     if (c == '/' || c == '\0') c = '_';
-  return name + expand_path(".%p.") + request.what->file_ending;
+  name += expand_path(".%p");
+  // Nobody has chosen the name: what is there, a link too, is not the program's to replace.
+  struct stat there {};
+  const auto file = [&](int n) {
+    return name + (n > 1 ? '-' + std::to_string(n) : "") + '.' + request.what->file_ending;
+  };
+  int n = 1;
+  while (lstat(file(n).c_str(), &there) == 0) ++n;
+  return file(n);
 }
 
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(

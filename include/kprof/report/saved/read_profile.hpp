@@ -178,10 +178,13 @@ class profile_reader {
     std::vector<std::uint64_t> numbers;
     if (!read_value(at, numbers)) return false;
     if (numbers.size() % 2 != 0) return fail(" has a bucket without a count");
+    std::uint64_t calls = 0;
     for (std::size_t i = 0; i < numbers.size(); i += 2) {
       const std::uint64_t bucket = numbers[i];
       if (bucket > histogram::last_bucket || (i > 0 && bucket <= numbers[i - 2]))
         return fail(" has no such bucket, or not in this order");
+      if (__builtin_add_overflow(calls, numbers[i + 1], &calls))
+        return fail(" counts more calls than there are numbers for");
       const std::size_t before = out.memory();
       out.restore(static_cast<std::uint32_t>(bucket), numbers[i + 1]);
       if (!charge(2 * (out.memory() - before))) return false;
