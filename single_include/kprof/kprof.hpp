@@ -6199,8 +6199,8 @@ struct scope_node {
   double denormal_ns = 0;
   std::uint64_t measured_calls = 0;  ///< in measured_ns
   std::uint64_t denormal_calls = 0;  ///< in denormal_ns
-  /// In the calls of measured_ns: page faults that waited for no disk, the first touch of memory
-  /// that the system has just given.
+  /// In the calls of measured_ns but the first of a thread, at least: page faults that waited for
+  /// no disk, the first touch of memory that the system has just given.
   std::uint64_t page_faults = 0;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock; of parts it is empty
   shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
@@ -19393,28 +19393,6 @@ namespace detail::advice_rules {
   return true;
 }
 
-/// H13. The threads of operators were on no CPU: nobody can tell how fast they would be on one.
-[[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
-  if (has_device_work(f.run)) return false;  // the host waits for it
-  double off = 0, most = 0;
-  for (std::size_t i = 0; i < f.rows.size(); ++i) {
-    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
-    off += ns;
-    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
-  }
-  if (off < 0.2 * f.window_ns) return false;
-  const std::string name = std::exchange(out.where, "The program");
-  out.time_ns = out.gain_ns = off;
-  out.fact = sentence(
-      "is on no CPU in # of its time in operators, mostly in #: it waits, or "
-      "others run in its place",
-      {as_share(off / f.window_ns), as_text(name)});
-  out.action =
-      "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
-      "Rates tell little until then";
-  return true;
-}
-
 /// H2. More threads are in scopes at a time than there are CPUs.
 [[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
@@ -19430,6 +19408,27 @@ namespace detail::advice_rules {
   out.action =
       "They take the CPUs from one another, unless they wait: run as many threads as there are "
       "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+/// H13. The threads of operators were on no CPU: nobody can tell how fast they would be on one.
+[[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
+  if (has_device_work(f.run)) return false;  // the host waits for it
+  if (advice of_too_many; too_many_threads(f, 0, of_too_many)) return false;  // H2 says why
+  double off = 0, most = 0;
+  for (std::size_t i = 0; i < f.rows.size(); ++i) {
+    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
+    off += ns;
+    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
+  }
+  if (off < 0.2 * f.window_ns) return false;
+  const std::string name = std::exchange(out.where, "The program's operators");
+  out.time_ns = out.gain_ns = off;
+  out.fact = sentence("are on no CPU for # of #, mostly #: they wait, or others run in their place",
+                      {as_share(off / f.window_ns), as_text(f.whole), as_text(name)});
+  out.action =
+      "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
+      "Rates tell little until then";
   return true;
 }
 
@@ -19661,7 +19660,7 @@ inline constexpr explanation explanations[] = {
     {"H12", "threads without guards do work that no row tells of",
      "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
     {"H13", "threads in operators are on no CPU: they wait, or others run in their place",
-     "of the run >= 20 %, in calls whose CPU time is known, no work on a device",
+     "for 20 % of the run, in calls whose CPU time is known; no work on a device, and H2 silent",
      "the time on no CPU", "VTune"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
@@ -29308,12 +29307,11 @@ inline std::uint32_t step_of_call(const profile& p, const std::vector<interval>&
   pass_links out;
   constexpr std::uint32_t none = 0xFFFFFFFFU;
   std::vector<std::uint32_t> said(p.timeline.size(), none);  // by the program: the forward call
-  for (const call_link& l : p.links) {
-    if (l.call >= said.size() || l.of >= said.size()) continue;
-    said[l.call] = l.of;
-    if (detail::step_of_call(p, steps, p.timeline[l.call]) != 0)
-      out.links.push_back({l.of, l.call, true});
-  }
+  for (const call_link& l : p.links)  // of a call that says several, the last
+    if (l.call < said.size() && l.of < said.size()) said[l.call] = l.of;
+  for (std::uint32_t call = 0; call < said.size(); ++call)
+    if (said[call] != none && detail::step_of_call(p, steps, p.timeline[call]) != 0)
+      out.links.push_back({said[call], call, true});
   out.by_program = out.links.size();
   const std::vector<detail::passed_call> calls = detail::passed_calls(p, steps);
   std::vector<bool> is_linked(p.timeline.size());  // to a call of the pass that is looked at
@@ -31580,6 +31578,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/output/read_request.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -31597,10 +31596,18 @@ namespace detail {
   if (!request.values.text("path").empty() || request.what->file_ending == nullptr ||
       isatty(STDOUT_FILENO) != 1)
     return {};
-  std::string name = run.program.empty() ? "kprof" : run.program;
+  std::string name = run.program.empty() ? "kprof" : run.program.substr(0, 100);
   for (char& c : name)
     if (c == '/' || c == '\0') c = '_';
-  return name + expand_path(".%p.") + request.what->file_ending;
+  name += expand_path(".%p");
+  // Nobody has chosen the name: what is there, a link too, is not the program's to replace.
+  struct stat there {};
+  const auto file = [&](int n) {
+    return name + (n > 1 ? '-' + std::to_string(n) : "") + '.' + request.what->file_ending;
+  };
+  int n = 1;
+  while (lstat(file(n).c_str(), &there) == 0) ++n;
+  return file(n);
 }
 
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
@@ -33290,7 +33297,7 @@ struct cpu_sums {
   std::uint64_t denormal = 0;  // of that, durations of the calls that met denormal numbers
   std::uint64_t measured_calls = 0;
   std::uint64_t denormal_calls = 0;
-  std::uint64_t faults = 0;  // page faults in the measured calls
+  std::uint64_t faults = 0;  // page faults in the measured calls but the first, at least
 
   void add(const cpu_sums& other) noexcept {
     measured += other.measured;
@@ -33320,6 +33327,7 @@ class cpu_totals {
     }
     latest_.ticks = ticks;
     latest_.faults = static_cast<std::uint32_t>(faults);
+    fault_ticks_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(250 * ticks_per_ns));
     cpu_ns_ = cpu_ns;
     ++readings_;
   }
@@ -33343,8 +33351,13 @@ class cpu_totals {
     sums.measured += ticks;
     ++sums.measured_calls;
     if (off > 0) sums.off += std::min(static_cast<std::uint64_t>(off), ticks);
-    // Without a reading before it nothing is known of what the thread had had.
-    if (before.ticks != 0) sums.faults += latest_.faults - before.faults;
+    // The first call touches memory for all later ones. Without a reading before a call nothing is
+    // known of what the thread had had, and what may have happened since that reading and before
+    // the call is not the call's.
+    const std::uint64_t faults = latest_.faults - before.faults,
+                        others = unknown_before / fault_ticks_;
+    if (sums.measured_calls > 1 && before.ticks != 0 && faults > others)
+      sums.faults += faults - others;
     if (latest_.denormals == before.denormals) return;
     sums.denormal += ticks;
     ++sums.denormal_calls;
@@ -33388,7 +33401,8 @@ class cpu_totals {
   std::uint64_t cpu_ns_ = 0;  // of the latest reading
   std::uint64_t span_ = 0;    // ticks between the readings
   std::uint64_t readings_ = 0;
-  std::int64_t others_off_ = 0;  // ticks, of threads that were merged
+  std::uint64_t fault_ticks_ = 1;  // that a page fault takes
+  std::int64_t others_off_ = 0;    // ticks, of threads that were merged
   std::vector<cpu_sums> by_node_;
 };
 
@@ -35086,6 +35100,7 @@ struct KPROF_DETAIL_LOCAL chunk {
   std::uint64_t last_ticks = 0;   // latest time stamp folded
   std::uint64_t ends = 0;         // scopes that finished here
   std::uint64_t age = 0;          // number of chunks that had been full before
+  std::uint64_t number = 0;       // how many the owner had had before
 
   char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
   char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
@@ -37142,6 +37157,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   void append(chunk* c, chunk_pool& pool) noexcept {
     *c = chunk{};
     c->owner = this;
+    c->number = appended_++;
     c->previous = last_;
     (last_ != nullptr ? last_->next : first_) = c;
     last_ = c;
@@ -37192,6 +37208,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (backlog_ != 0) fold_full(1);
     else if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, published());
   }
+  /// When the last record was made that has been folded, in ticks.
+  std::uint64_t latest_ticks() const noexcept { return folded_until_; }
   /// The time, in ticks, up to which all that has been recorded is folded.
   std::uint64_t folded_until() const noexcept {
     const bool waits =
@@ -37318,7 +37336,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// Scopes that finished within what the log still holds.
   std::uint64_t timeline_scopes() const noexcept {
     std::uint64_t n = 0;
-    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    for (const chunk* c = without_holes(); c != nullptr; c = c->next) n += c->ends;
     return n;
   }
   /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
@@ -37326,8 +37344,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   template <class Visit>
   void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0},
                       std::vector<call_note>* notes = nullptr) const {
-    const chunk* from = last_;
-    while (from != nullptr && from->previous != nullptr && --latest != 0) from = from->previous;
+    const chunk* from = without_holes(latest);
     timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth, notes);
     for (const chunk* c = from; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
@@ -37338,7 +37355,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
   template <class Use>
   void each_stretch(Use use) const {
-    for (const chunk* c = first_; c != nullptr; c = c->next) {
+    for (const chunk* c = without_holes(); c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       use(*c, c->timeline_from, c->folded ? c->end : unread);
     }
@@ -37353,6 +37370,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   thread_log* next_free = nullptr;
 
  private:
+  /// The first of the chunks at the end, at most so many, between which none is missing: one that
+  /// another thread is about to recycle may still be here when later ones are not.
+  const chunk* without_holes(std::size_t latest = ~std::size_t{0}) const noexcept {
+    const chunk* from = last_;
+    while (from != nullptr && from->previous != nullptr &&
+           from->previous->number + 1 == from->number && --latest != 0)
+      from = from->previous;
+    return from;
+  }
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -37383,9 +37409,10 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   std::mutex mutex_;        // guards all of the log but what the thread itself writes: log_head
   chunk* first_ = nullptr;  // of the timeline, oldest first
   chunk* last_ = nullptr;
-  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
-  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
-  std::uint32_t backlog_ = 0;  // full chunks that have not been folded
+  chunk* writing_ = nullptr;    // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;     // where folding goes on, at read_at_
+  std::uint32_t backlog_ = 0;   // full chunks that have not been folded
+  std::uint64_t appended_ = 0;  // chunks, ever
   bool folds_when_full_ = false;
   std::uint64_t folded_until_ = 0;  // ticks of the last record that was folded
 };
@@ -38142,6 +38169,7 @@ KPROF_DETAIL_END
 #include <time.h>
 
 #include <mutex>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -38154,10 +38182,17 @@ inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
   std::unique_lock lock(mutex, std::try_to_lock);
   if (lock) return lock;
   timespec until{};
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+  // Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += longest_wait_s;
+  const int failed = pthread_mutex_clocklock(mutex.native_handle(), CLOCK_MONOTONIC, &until);
+#else
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += longest_wait_s;
-  if (pthread_mutex_timedlock(mutex.native_handle(), &until) != 0) return lock;
-  return std::unique_lock(mutex, std::adopt_lock);
+  const int failed = pthread_mutex_timedlock(mutex.native_handle(), &until);
+#endif
+  return failed != 0 ? std::move(lock) : std::unique_lock(mutex, std::adopt_lock);
 }
 
 }  // namespace detail
@@ -38472,6 +38507,12 @@ struct recorder_counts {
     (this->*what).fetch_add(1, std::memory_order_relaxed);
     return false;
   }
+  /// Single scopes up to then are not all in the timeline any more.
+  void recycle_until(std::uint64_t ticks) noexcept {
+    std::uint64_t until = recycled_until.load(std::memory_order_relaxed);
+    while (until < ticks &&
+           !recycled_until.compare_exchange_weak(until, ticks, std::memory_order_relaxed)) {}
+  }
   void reset() noexcept {
     for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
                         &dropped_inside, &recycled_until, &folding_ns})
@@ -38509,11 +38550,13 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL thread_list {
  public:
-  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool)
+  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool,
+              recorder_counts& counts)
       : sites_(&sites),
         paths_(&paths),
         budget_(&budget),
         pool_(&pool),
+        counts_(&counts),
         shared_calls_(sites, budget) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
@@ -38735,6 +38778,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
       others.counts.never_closed += from.open_scopes();
+      if (from.timeline_scopes() != 0) counts_->recycle_until(from.latest_ticks());
       ++others.counts.merged_threads;
     }
     if (first != nullptr) {
@@ -38763,6 +38807,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   path_table* paths_;
   tree_budget* budget_;
   chunk_pool* pool_;
+  recorder_counts* counts_;
   std::mutex mutex_;  // guards all below, and `ended`, `thread_id` and `next_free` of the logs
   std::vector<thread_log*> logs_;
   thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart
@@ -39004,8 +39049,8 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool had_memory = attempt([&] {
       restart_in_child();
       auto& log = *static_cast<thread_log*>(this_log);
-      const std::lock_guard own(log.mutex());
-      out = use(log);
+      const auto own = lock_in_time(log.mutex());
+      out = own ? use(log) : without_memory;
     });
     return had_memory ? out : without_memory;
   }
@@ -39035,16 +39080,15 @@ class KPROF_DETAIL_LOCAL recorder {
       return nullptr;
     }
     c->owner->release(c);
-    std::uint64_t until = counts_.recycled_until.load(std::memory_order_relaxed);
-    while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
-                                        until, c->last_ticks, std::memory_order_relaxed)) {}
+    counts_.recycle_until(c->last_ticks);
     return c;
   }
 
   /// Gives this thread a log, if it has none and has not ended.
   void join() {
     if (this_log != &empty_log || has_left_recorder) return;
-    const std::lock_guard lock(threads_.mutex());
+    const auto lock = lock_in_time(threads_.mutex());
+    if (!lock) return;
     thread_log& log = threads_.join();
     this_log = &log;
     if (knows_thread_ends_) pthread_setspecific(thread_end_, &log);
@@ -39088,7 +39132,7 @@ class KPROF_DETAIL_LOCAL recorder {
   chunk_pool pool_;
   site_table sites_;
   path_table paths_{budget_};
-  thread_list threads_{sites_, paths_, budget_, pool_};
+  thread_list threads_{sites_, paths_, budget_, pool_, counts_};
   pthread_key_t thread_end_{};
   // false: the process has no more keys, and a thread that ended is shown as going on
   bool knows_thread_ends_ = false;

@@ -92,6 +92,10 @@ TEST_CASE("advice_threads.H13_operators_whose_threads_are_on_no_cpu") {
   CHECK(kprof_test::text_of(asked(off(0.5), "H13")[0])
             .find("The program's operators are on no CPU for 50% of the run, mostly Op: they "
                   "wait, or others run in their place. Look at what else runs") == 0);
+  profile many = off(0.5);  // of which H2 speaks
+  many.threads[0].in_scopes_ns = 3.5 * T;
+  CHECK(gain(many, "H2") == not_stated);
+  CHECK(gain(many, "H13") == silent);
   profile waits = off(0.9);  // for a device
   waits.device.work.emplace_back().scope = 1;
   CHECK(gain(waits, "H13") == silent);

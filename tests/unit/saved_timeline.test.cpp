@@ -177,3 +177,12 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
   CHECK_THAT(load_text("{\"kprof_profile\":1,\"links\":[{\"call\":0,\"of\":0}]}").result.message,
              Contains("links refers to a scope that the timeline does not have"));
 }
+
+TEST_CASE("saved_timeline.counts_that_no_number_holds_are_refused") {
+  const std::string text = saved_text(with_timeline());
+  const std::size_t at = text.find("\"durations\":[") + 13;
+  REQUIRE(at > 13);
+  const std::string more =
+      text.substr(0, at) + "0,18446744073709551615,1,2" + text.substr(text.find(']', at));
+  CHECK_THAT(load_text(more).result.message, Contains("counts more calls than there are numbers"));
+}

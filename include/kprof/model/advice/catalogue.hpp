@@ -241,7 +241,7 @@ inline constexpr explanation explanations[] = {
     {"H12", "threads without guards do work that no row tells of",
      "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
     {"H13", "threads in operators are on no CPU: they wait, or others run in their place",
-     "of the run >= 20 %, in calls whose CPU time is known, no work on a device",
+     "for 20 % of the run, in calls whose CPU time is known; no work on a device, and H2 silent",
      "the time on no CPU", "VTune"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",

@@ -110,26 +110,6 @@ namespace detail::advice_rules {
   return true;
 }
 
-/// H13. The threads of operators were on no CPU: nobody can tell how fast they would be on one.
-[[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
-  if (has_device_work(f.run)) return false;  // the host waits for it
-  double off = 0, most = 0;
-  for (std::size_t i = 0; i < f.rows.size(); ++i) {
-    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
-    off += ns;
-    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
-  }
-  if (off < 0.2 * f.window_ns) return false;
-  const std::string name = std::exchange(out.where, "The program's operators");
-  out.time_ns = out.gain_ns = off;
-  out.fact = sentence("are on no CPU for # of #, mostly #: they wait, or others run in their place",
-                      {as_share(off / f.window_ns), as_text(f.whole), as_text(name)});
-  out.action =
-      "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
-      "Rates tell little until then";
-  return true;
-}
-
 /// H2. More threads are in scopes at a time than there are CPUs.
 [[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
@@ -145,6 +125,27 @@ namespace detail::advice_rules {
   out.action =
       "They take the CPUs from one another, unless they wait: run as many threads as there are "
       "CPUs, and see to it that a library starts none of its own (OMP_NUM_THREADS)";
+  return true;
+}
+
+/// H13. The threads of operators were on no CPU: nobody can tell how fast they would be on one.
+[[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
+  if (has_device_work(f.run)) return false;  // the host waits for it
+  if (advice of_too_many; too_many_threads(f, 0, of_too_many)) return false;  // H2 says why
+  double off = 0, most = 0;
+  for (std::size_t i = 0; i < f.rows.size(); ++i) {
+    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
+    off += ns;
+    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
+  }
+  if (off < 0.2 * f.window_ns) return false;
+  const std::string name = std::exchange(out.where, "The program's operators");
+  out.time_ns = out.gain_ns = off;
+  out.fact = sentence("are on no CPU for # of #, mostly #: they wait, or others run in their place",
+                      {as_share(off / f.window_ns), as_text(f.whole), as_text(name)});
+  out.action =
+      "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
+      "Rates tell little until then";
   return true;
 }
 
