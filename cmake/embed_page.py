@@ -23,8 +23,9 @@ HEADER = "include/kprof/report/html/source.hpp"
 STYLES = ("page.css", "sections.css")
 SCRIPTS = """
     core.js overview.js columns.js operators.js detail.js roofline.js tree.js timeline_model.js
-    timeline.js timeline_dense.js timeline_input.js steps.js rest.js compare.js main.js
+    timeline.js timeline_dense.js timeline_input.js steps.js rest.js
 """.split()
+COMPARE, LAST = "compare.js", "main.js"  # the first only in a page that compares
 LONGEST = 60_000  # of a string literal: compilers need not take more than 65,536
 TOP = """// SPDX-License-Identifier: MIT
 #ifndef KPROF_REPORT_HTML_SOURCE_HPP
@@ -122,7 +123,7 @@ def packed_style(style):
 
 
 def sources(folder):
-    """The frame, the style and the script, the last two piece by piece."""
+    """The frame, and piece by piece the style, the script, what compares, and the script's end."""
 
     def read(name):
         path = folder / name
@@ -130,13 +131,20 @@ def sources(folder):
             fail(f"{path} does not exist")
         return path.read_text()
 
-    listed = {*STYLES, *SCRIPTS, "page.html"}
+    listed = {*STYLES, *SCRIPTS, COMPARE, LAST, "page.html"}
     for path in folder.iterdir():
         if path.suffix in (".js", ".css", ".html") and path.name not in listed:
             fail(f"{path} is in no list of embed_page.py")
-    scripts = ['"use strict";\n(() => {\n', *(packed_script(shortened(read(n))) for n in SCRIPTS),
-               "})();\n"]
-    return read("page.html"), [packed_style(shortened(read(n))) for n in STYLES], scripts
+    def packed(name):
+        return packed_script(shortened(read(name)))
+
+    return {
+        "page_frame": read("page.html"),
+        "page_style": [packed_style(shortened(read(n))) for n in STYLES],
+        "page_script": ['"use strict";\n(() => {\n', *map(packed, SCRIPTS)],
+        "page_comparing": [packed(COMPARE)],
+        "page_script_end": [packed(LAST), "})();\n"],
+    }
 
 
 def literal(text, name):
@@ -148,9 +156,10 @@ def literal(text, name):
 
 
 def header(folder):
-    frame, styles, scripts = sources(folder)
+    all_pieces = sources(folder)
+    frame = all_pieces.pop("page_frame")
     out = TOP + f"inline constexpr std::string_view page_frame = {literal(frame, 'page_frame')};\n"
-    for name, pieces in (("page_style", styles), ("page_script", scripts)):
+    for name, pieces in all_pieces.items():
         out += f"\ninline constexpr std::string_view {name}[] = {{\n"
         out += "".join(literal(piece, name) + ",\n" for piece in pieces) + "};\n"
     return out + END
@@ -158,9 +167,10 @@ def header(folder):
 
 def into(page, folder):
     """The page with the sources' style and script."""
-    _, styles, scripts = sources(folder)
+    found = sources(folder)
+    scripts = found["page_script"] + found["page_comparing"] + found["page_script_end"]
     text = page.read_text()
-    for tag, pieces in (("style", styles), ("script", scripts)):
+    for tag, pieces in (("style", found["page_style"]), ("script", scripts)):
         begin = text.rindex(f"<{tag}>") + len(tag) + 2
         text = text[:begin] + "\n" + "".join(pieces) + text[text.index(f"</{tag}>", begin) :]
     page.write_text(text)

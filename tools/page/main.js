@@ -116,7 +116,7 @@ showSteps();
 showStepFacts();
 showKernels();
 showCopies();
-showCompare();
+if (typeof showCompare !== "undefined") showCompare();  // the page may lack compare.js
 showRest();
 startTimeline();
 showLinks();

@@ -58,8 +58,11 @@ class html_page {
     if (name == "title") out_.put(markup_text(p.program.empty() ? "program" : p.program));
     if (name == "style")
       for (const std::string_view piece : page_style) out_.put(piece);
-    if (name == "script")
+    if (name == "script") {
       for (const std::string_view piece : page_script) out_.put(piece);
+      if (compared_ != nullptr) out_.put(page_comparing[0]);
+      for (const std::string_view piece : page_script_end) out_.put(piece);
+    }
     if (name == "sentence") {
       const page_head head = head_of(t_);
       out_.put(markup_text(head.first) + "<br><span>" + markup_text(head.second) + "</span>");

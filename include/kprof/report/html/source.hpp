@@ -113,7 +113,7 @@ inline constexpr std::string_view page_frame = R"page(<!doctype html>
 )page";
 
 inline constexpr std::string_view page_style[] = {
-    R"page(:root{
+R"page(:root{
 --compute:#2b6fd8;--memory:#b86700;--latency:#862a7b;--unknown:#868f9c;--red:#c4262e;
 --ink:#14181f;--ink2:#454e5b;--ink3:#646d7a;--bg:#ffffff;--bg2:#f5f6f8;
 --line:#e2e5ea;--line2:#c5cbd4;--focus:#2b6fd8;--pale:26%;
@@ -247,7 +247,7 @@ margin:10px 0 14px;}
 kbd{font:12px var(--code);border:1px solid var(--line2);border-radius:4px;
 padding:0 5px;}
 )page",
-    R"page(.head{display:flex;align-items:center;flex-wrap:wrap;gap:6px 14px;margin-bottom:14px;}
+R"page(.head{display:flex;align-items:center;flex-wrap:wrap;gap:6px 14px;margin-bottom:14px;}
 .head .note{flex:1 1 120px;padding-top:4px;}
 .tools{display:flex;flex-wrap:wrap;gap:8px;align-items:center;}
 .seg{display:inline-flex;border:1px solid var(--line);border-radius:6px;overflow:hidden;}
@@ -488,10 +488,10 @@ color:HighlightText;}
 };
 
 inline constexpr std::string_view page_script[] = {
-    R"page("use strict";
+R"page("use strict";
 (() => {
 )page",
-    R"page(const data=JSON.parse(document.getElementById("data").textContent);
+R"page(const data=JSON.parse(document.getElementById("data").textContent);
 const byId=(id)=>document.getElementById(id);
 const THIN="\u202f";
 function grouped(text){
@@ -694,7 +694,7 @@ byId(id).scrollIntoView();
 }
 const isNarrow=()=>innerWidth<=820&&!state.printing;
 )page",
-    R"page(const groups=Object.fromEntries(
+R"page(const groups=Object.fromEntries(
 Object.entries(data.groups).map(([name,table])=>[name,decoded(table)]));
 function legend(...extra){
 const bounds=new Set(rows.bound.map(hueName));
@@ -882,7 +882,7 @@ on("filter",showShare);
 on("resize",showShare);
 showOverview();
 )page",
-    R"page(const device=data.device;
+R"page(const device=data.device;
 const metricById=Object.fromEntries(data.metrics.map((m)=>[m.id,m]));
 const HIST=18;
 const inTable=(table,id,i)=>
@@ -1015,7 +1015,7 @@ svg("title",null,`${time(calls[2 * i + 1])} at ${time(calls[2 * i])}`))));
 return out;
 }
 )page",
-    R"page(const table={group:"operator",sort:"",down:true,open:new Set(),wide:new Set(),
+R"page(const table={group:"operator",sort:"",down:true,open:new Set(),wide:new Set(),
 shut:new Set(),body:null};
 table.sort=rows.metrics.lost&&rows.metrics.lost.some((v)=>v!==null)?"lost":"time";
 const FOLD_ROW=0.01,FOLD_GROUP=0.004,STEP=200,MOST_WRONG=20,MOST_MATCHING=60;
@@ -1275,7 +1275,7 @@ byId("operators_n").textContent=state.match
 `${device ? "device time" : "own time"} of the whole run`;
 }
 )page",
-    R"page(function fact(label,value){
+R"page(function fact(label,value){
 return value===null||value===undefined||value===""?[]
 :[el("dt",null,label),el("dd",null,value)];
 }
@@ -1444,7 +1444,7 @@ for(const name of new Set(rows.name))table.shut.add(name);
 let tableNarrow=innerWidth;
 on("resize",()=>{if(innerWidth!==tableNarrow){tableNarrow=innerWidth;showTable();}});
 )page",
-    R"page(const chart=decoded(data.roofline);
+R"page(const chart=decoded(data.roofline);
 chart.x=chart.row.map((row)=>metricOf(row,"intensity"));
 chart.y=chart.row.map((row)=>metricOf(row,"gflops")*1e9);
 const pointOfRow=new Map(chart.row.map((row,i)=>[row,i]));
@@ -1721,7 +1721,7 @@ byId("roofline_n").textContent=chart.roofs.length
 for(const event of["select","filter","resize"])on(event,showRoofline);
 }
 )page",
-    R"page(const tree=decoded(data.tree);
+R"page(const tree=decoded(data.tree);
 tree.row.forEach((row,i)=>{if(row>=0)tree.parameters[i]=rows.parameters[row];});
 const nodes=tree.parent.map((parent,i)=>({i,parent,children:[],depth:0,shut:false}));
 const topNodes=[];
@@ -1854,7 +1854,7 @@ for(const[box,n]of treeView.boxes)box.classList.toggle("off",!matches(n));
 });
 }
 )page",
-    R"page(const timeline=data.timeline?decoded(data.timeline):null;
+R"page(const timeline=data.timeline?decoded(data.timeline):null;
 let lanes=[];
 let hiddenLanes=[];
 const MOST_REGIONS=3;
@@ -2001,7 +2001,7 @@ found={begin:line.begin[k],ns,kind:lane.kind};
 return found;
 }
 )page",
-    R"page(const view={from:0,to:1,colours:null,top:[],frame:0,pointer:null};
+R"page(const view={from:0,to:1,colours:null,top:[],frame:0,pointer:null};
 const LABEL=()=>(isNarrow()?0:150);
 const RATE=44;
 const ROW={steps:18,thread:17,calls:12,regions:17,stream:36,rate:RATE};
@@ -2278,7 +2278,7 @@ function redraw(){
 if(timeline&&!view.frame)view.frame=requestAnimationFrame(drawTimeline);
 }
 )page",
-    R"page(const DENSE=["compute","memory","latency","unknown","red","off","plain"];
+R"page(const DENSE=["compute","memory","latency","unknown","red","off","plain"];
 const PLAIN=DENSE.indexOf("plain"),OFF=DENSE.indexOf("off");
 const isHued=(lane,node)=>Boolean(node)&&node.row>=0&&
 (lane.kind==="stream"||(lane.kind==="thread"&&node.op&&!device));
@@ -2409,7 +2409,7 @@ if(roof>0)pen.fillText(cutText(pen,`roof ${si(roof, "")}` +
 (most>roof / 20?"":", far above"),LABEL()- 8),0,top + 40);
 }
 )page",
-    R"page(function show(from,to){
+R"page(function show(from,to){
 const span=timeline.end - timeline.begin||1;
 const wide=Math.max(20,Math.min(span*1.02,to - from));
 const middle=(from + to)/ 2,edge=span*0.01;
@@ -2556,7 +2556,7 @@ on("theme",()=>{view.colours=palette();redraw();});
 showStep("median");
 }
 )page",
-    R"page(const STACK=["compute","memory","latency","unknown"];
+R"page(const STACK=["compute","memory","latency","unknown"];
 const partsOf=(step)=>step.slice(4);
 function stepStack(step,x,width,scale,bottom,top){
 const out=svg("g",{opacity:step[3]?1:0.5});
@@ -2703,7 +2703,7 @@ el("span",null,nice(value))))),data.steps.excess?el("p",null,nice(data.steps.exc
 }
 on("resize",showSteps);
 )page",
-    R"page(const kernelView={all:false};
+R"page(const kernelView={all:false};
 const headCell=(text,small,isNumber)=>el("th",{scope:"col",class:isNumber?"n":""},
 text,small?el("small",null,small):null);
 function middleCut(text,most){
@@ -2790,7 +2790,10 @@ el("button",{class:"link",type:"button",onclick:saveData},"save them as JSON"));
 }
 for(const event of["select","filter"])on(event,showKernels);
 )page",
-    R"page(const compared=data.compare;
+};
+
+inline constexpr std::string_view page_comparing[] = {
+R"page(const compared=data.compare;
 const compareView={order:"changed",all:false};
 const hasIntervals=compared&&[...compared.totals,...compared.rows].some((c)=>c.interval);
 const SAME_ROWS=10;
@@ -2926,7 +2929,10 @@ if(focused!==undefined)byId("compare_b").querySelector(`[data-row="${focused}"]`
 }
 for(const event of["select","filter","resize"])on(event,showCompare);
 )page",
-    R"page(const SECTIONS=[["overview","Overview"],["operators","Operators"],["roofline","Roofline"],
+};
+
+inline constexpr std::string_view page_script_end[] = {
+R"page(const SECTIONS=[["overview","Overview"],["operators","Operators"],["roofline","Roofline"],
 ["tree","Tree"],["timeline","Timeline"],["steps","Steps"],["kernels","Kernels"],
 ["copies","Copies"],["compare","Compare"],["machine","Machine"]];
 const shownSections=()=>SECTIONS.filter(([id])=>!byId(id).hidden);
@@ -3031,7 +3037,7 @@ showSteps();
 showStepFacts();
 showKernels();
 showCopies();
-showCompare();
+if(typeof showCompare!=="undefined")showCompare();
 showRest();
 startTimeline();
 showLinks();
@@ -3042,7 +3048,7 @@ byId("ops").querySelector(`tr[data-row="${state.row}"]`)?.scrollIntoView({block:
 }
 document.documentElement.dataset.ready="true";
 )page",
-    R"page(})();
+R"page(})();
 )page",
 };
 
