@@ -106,7 +106,7 @@ TEST_CASE("compare.a_row_is_tested_from_one_percent_and_five_calls_on") {
   CHECK(c.other.rare == 1);
   const kprof::comparison small = compare(side(5, 100), side(5, 100));
   CHECK(small.rows.size() == 1);
-  CHECK(small.other.minor == 1);
+  CHECK(small.other.below_share == 1);
   // What takes that much on one side is of interest.
   CHECK(compare(side(5, 100), side(15, 100)).rows.size() == 2);
   const auto few = [](std::uint64_t calls) {

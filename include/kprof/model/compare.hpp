@@ -113,7 +113,7 @@ class comparing {
     }
     other_rows& other = out_.other;
     ++other.rows;
-    ++(is_small    ? other.minor
+    ++(is_small    ? other.below_share
        : !is_whole ? other.in_some_runs
        : is_rare   ? other.rare
                    : other.incomparable);

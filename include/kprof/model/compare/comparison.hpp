@@ -93,7 +93,7 @@ struct unmatched_row {
 /// What both sides have and is not tested, together.
 struct other_rows {
   std::uint64_t rows = 0;
-  std::uint64_t minor = 0;         ///< less than compare_settings::least_share
+  std::uint64_t below_share = 0;   ///< less than compare_settings::least_share
   std::uint64_t rare = 0;          ///< fewer calls than least_calls in a run
   std::uint64_t in_some_runs = 0;  ///< not in all runs
   std::uint64_t incomparable = 0;  ///< no time is known, or it is the device's in some runs only
