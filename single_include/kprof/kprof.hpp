@@ -37346,16 +37346,19 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
                       std::vector<call_note>* notes = nullptr) const {
     const chunk* from = without_holes(latest);
     timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth, notes);
-    for (const chunk* c = from; c != nullptr; c = c->next) {
-      const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
-      walk.over(c->timeline_from, c->folded ? c->end : unread);
-    }
+    each_stretch([&](const chunk&, const char* at, const char* stop) { walk.over(at, stop); },
+                 from);
   }
 
   /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
   template <class Use>
   void each_stretch(Use use) const {
-    for (const chunk* c = without_holes(); c != nullptr; c = c->next) {
+    each_stretch(use, without_holes());
+  }
+  /// The same from this chunk on.
+  template <class Use>
+  void each_stretch(Use use, const chunk* first) const {
+    for (const chunk* c = first; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       use(*c, c->timeline_from, c->folded ? c->end : unread);
     }
