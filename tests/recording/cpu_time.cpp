@@ -16,6 +16,7 @@
 
 #include "checks.hpp"
 #include "find.hpp"
+#include "thread_sanitizer.hpp"
 
 struct Sleep {
   std::int64_t ms = 0;
@@ -112,8 +113,9 @@ void check_page_faults() {
   const kprof::scope_node fresh = only(p, "Fresh n=1"), reused = only(p, "Kept n=1");
   check("calls are measured", fresh.measured_calls > 0 && reused.measured_calls > 0);
   const std::uint64_t pages = (fresh.measured_calls - 1) * (filled / page);  // but the first
-  check("each has the faults of its pages",
-        fresh.page_faults >= pages * 7 / 8 && fresh.page_faults <= pages * 9 / 8);
+  check("each has the faults of its pages",  // and of the sanitizer's, which notes them
+        fresh.page_faults >= pages * 7 / 8 &&
+            (KPROF_TEST_THREAD_SANITIZER || fresh.page_faults <= pages * 9 / 8));
   check("memory that is kept has none", reused.page_faults <= reused.measured_calls * 16);
 }
 

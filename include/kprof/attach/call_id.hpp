@@ -24,7 +24,7 @@ class call_id {
   constexpr explicit call_id(std::uint32_t number) noexcept : number_(number) {}
   friend call_id current_call() noexcept;
   friend void belongs_to(call_id) noexcept;
-  std::uint32_t number_ = 0;
+  [[maybe_unused]] std::uint32_t number_ = 0;
 };
 
 #if KPROF_ENABLE

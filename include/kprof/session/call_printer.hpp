@@ -6,6 +6,7 @@
 // logs have got since, which costs guards nothing. Included by verbose.hpp.
 
 #include <kprof/build_options.hpp>
+#include <kprof/collect/lock_within.hpp>
 #include <kprof/collect/own_thread.hpp>
 #include <kprof/record/recorder.hpp>
 #include <kprof/record/timeline.hpp>
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,15 +66,16 @@ class KPROF_DETAIL_LOCAL log_reader {
   std::uint64_t read(const thread_log& log, const site_table& sites, std::vector<ended_call>& out) {
     ended_.clear();
     bool is_there = false;  // the chunk that was read last
-    log.each_stretch([&](const chunk& c, const char*, const char*) {
-      is_there = is_there || (&c == at_ && first_time(c) == at_time_);
+    log.each_stretch([&](const chunk& c, const char* from, const char* to) {
+      // A chunk that was recycled has no first time yet while its thread writes the first record.
+      is_there = is_there || (&c == at_ && from != to && first_time(c) == at_time_);
     });
     if (!is_there) walk_.reset();
     bool is_behind = !is_there;  // the place where reading stopped
     log.each_stretch([&](const chunk& c, const char* from, const char* to) {
       const bool goes_on = !is_behind && &c == at_;
       is_behind = is_behind || goes_on;
-      if (!is_behind || from == to) return;  // an empty chunk has no first time yet
+      if (!is_behind || from == to) return;
       if (!walk_) walk_.emplace(visitor_, c.first_depth, nullptr);
       walk_->over(goes_on ? position_ : from, to);
       at_ = &c;
@@ -149,7 +150,7 @@ class KPROF_DETAIL_LOCAL call_printer {
   /// Prints what has ended and was not printed. Gives up where another thread has been at it for
   /// five seconds, since its reader takes nothing.
   void print() {
-    const std::unique_lock lock(mutex_, std::chrono::seconds{5});
+    const auto lock = lock_within(5000, mutex_);
     if (!lock.owns_lock() || !prints_) return;
     calls_.clear();
     std::uint64_t finished = 0;
@@ -209,7 +210,7 @@ class KPROF_DETAIL_LOCAL call_printer {
 
   recorder& recorder_;
   const int descriptor_;
-  std::timed_mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all below
   timebase time_;
   bool prints_ = false;
   std::unordered_map<const thread_log*, log_reader> readers_;
