@@ -39,7 +39,8 @@ if(MODE STREQUAL "find_package")
   endforeach()
   set(how -Dkprof_ROOT=${SCRATCH}/prefix -DKPROF_WANTED_VERSION=${VERSION})
 else()   # compiles the session: not optimised, in half of the time
-  set(how -DKPROF_SOURCE=${SOURCE} -DCMAKE_BUILD_TYPE=Debug -DKPROF_SESSION_FOR_DISABLED=OFF)
+  set(how -DKPROF_SOURCE=${SOURCE} -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0
+      -DKPROF_SESSION_FOR_DISABLED=OFF)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${SCRATCH}/build
     -DCMAKE_CXX_COMPILER=${COMPILER} ${how} -DKPROF_TARGET=${TARGET} ${OPTIONS})
