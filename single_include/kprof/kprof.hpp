@@ -17161,6 +17161,7 @@ class text_range {
     return !least_.empty();
   }
 
+  bool is_range() const noexcept { return !least_.empty(); }  ///< texts differed
   std::string text() const {
     if (least_.empty()) return first_;
     std::string out = around_[0];
@@ -17247,10 +17248,18 @@ class part_ranges {
       if (same != set.end() && r.texts.add(same->text)) ++r.sets;
     }
   }
-  part_list parts() const {
+  /// `range_stays`: where there is one range, it stays.
+  part_list parts(bool range_stays = false) const {
     part_list out;
+    const auto is_whole_range = [&](const range& r) {
+      return r.sets == sets_ && r.texts.is_range();
+    };
+    const bool stays =
+        range_stays && std::count_if(ranges_.begin(), ranges_.end(), is_whole_range) == 1;
     for (const range& r : ranges_)
-      if (r.sets == sets_) out.push_back({r.part.place, r.texts.text(), r.part.after_comma});
+      if (r.sets == sets_)
+        out.push_back(
+            {r.part.place, r.texts.text(), r.part.after_comma, stays && r.texts.is_range()});
     return out;
   }
 
@@ -24599,7 +24608,7 @@ class row_describer {
     if (row.invalid) out.push_back({invalid_place, invalid_text(row)});
     add_keys(out, row);
     if (row.variants > 1) {
-      if (row.operators == 1) append(out, ranges_of(sets));
+      if (row.operators == 1) append(out, ranges_of(sets, true));
       const bool comma = !out.empty();
       out.push_back({sets_place,
                      row.merged ? format_count(row.variants - 1) + "+ sets"
@@ -24688,10 +24697,10 @@ class row_describer {
     }
   }
 
-  part_list ranges_of(const std::vector<std::uint32_t>& sets) const {
+  part_list ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays = false) const {
     part_ranges ranges;
     for (const std::uint32_t node : sets) ranges.add(parts_of(p_.nodes[node]));
-    return ranges.parts();
+    return ranges.parts(range_stays);
   }
 
   const profile& p_;
@@ -26538,11 +26547,16 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The path of the number that has the most different values in these rows of one operator, besides
-/// those in `but`; of equals the first. Empty: none differs.
-[[gnu::cold]] inline std::string most_varied_field(const profile& p,
-                                                   const std::vector<operator_row>& rows,
-                                                   const std::vector<std::string>& but) {
+struct varied_field {
+  std::string path;        // empty: none differs
+  std::size_t values = 1;  // different ones
+};
+
+/// The number that has the most different values in these rows of one operator, besides those in
+/// `but`; of equals the first.
+[[gnu::cold]] inline varied_field most_varied_field(const profile& p,
+                                                    const std::vector<operator_row>& rows,
+                                                    const std::vector<std::string>& but) {
   std::vector<std::string> paths;  // in the order of the fields
   std::unordered_map<std::string, std::unordered_set<std::string>> values;
   for (const operator_row& row : rows) {
@@ -26559,13 +26573,11 @@ namespace detail {
           at->second.insert(parameter_text(value));
         });
   }
-  std::string most;
-  std::size_t count = 1;
+  varied_field most;
   for (const std::string& path : paths) {
-    if (values[path].size() <= count || std::find(but.begin(), but.end(), path) != but.end())
-      continue;
-    count = values[path].size();
-    most = path;
+    const std::size_t count = values[path].size();
+    if (count > most.values && std::find(but.begin(), but.end(), path) == but.end())
+      most = {path, count};
   }
   return most;
 }
@@ -26639,6 +26651,7 @@ class operator_groups {
 
  private:
   static constexpr double always_folded = 0.001;
+  static constexpr std::size_t most_rows_by_a_number = 40;  // a series of sizes has fewer
   // so many rows may one folded field make large
   static constexpr std::size_t most_large_rows = 8;
 
@@ -26730,21 +26743,22 @@ class operator_groups {
     folded_below = fits == weights.end() ? weights.back() : *fits;
   }
 
-  /// Where small rows are much together, such as those of a cache that grows from call to call, the
-  /// field that they differ in most makes no row any more, until little is left in small rows. A
-  /// row that becomes large by it is done; another field is folded in the others only. So products
-  /// by a growing cache and of it stay two rows, one with a range of N and one of K.
+  /// Where small rows are much together, such as those of a cache that grows from call to call, or
+  /// where a number alone makes more rows than a table may have, the field that they differ in most
+  /// makes no row any more, until little is left in small rows. A row that becomes large by it is
+  /// done; another field is folded in the others only. So products by a growing cache and of it
+  /// stay two rows, one with a range of N and one of K.
   [[gnu::cold]] void fold_fields() {
     for (operator_group& g : groups) {
-      if (!is_in_small_rows(g)) continue;
+      if (!is_in_small_rows(g) && !is_made_by_a_number(g, {})) continue;
       operator_group done;
       std::vector<bool> left(p_.nodes.size());
       for (std::size_t i = 0; i < left.size(); ++i)
         left[i] = p_.nodes[i].kind == scope_kind::op && p_.nodes[i].name == g.sum.name &&
                   is_kept(p_.nodes[i]);
       std::vector<std::string> fields;
-      while (is_in_small_rows(g)) {
-        std::string field = most_varied_field(p_, g.rows, fields);
+      while (is_in_small_rows(g) || is_made_by_a_number(g, fields)) {
+        std::string field = most_varied_field(p_, g.rows, fields).path;
         if (field.empty()) break;
         const std::size_t rows = g.rows.size();
         fields.push_back(std::move(field));
@@ -26794,6 +26808,11 @@ class operator_groups {
     for (const operator_row& row : g.rows)
       if (weight_of(row) < folded_below) weight += weight_of(row);
     return weight > most_folded;
+  }
+  /// Whether the rows are too many and differ, most of them, in one number.
+  bool is_made_by_a_number(const operator_group& g, const std::vector<std::string>& but) const {
+    return g.rows.size() > std::max(plan_.options.top, most_rows_by_a_number) &&
+           most_varied_field(p_, g.rows, but).values > g.rows.size() / 4 * 3;
   }
   /// Makes rows of these nodes.
   void regroup(operator_group& g, const grouping& by, const std::vector<bool>& nodes) const {

@@ -77,6 +77,32 @@ TEST_CASE("report.rows_that_are_not_shown_are_summed") {
   CHECK_FALSE(has(whole, ", each <"));
 }
 
+// A cache that grows by one with each call is a row, though each size takes its part of the time; a
+// series of sizes that somebody compares is not.
+TEST_CASE("report.a_number_alone_makes_no_screen_full_of_rows") {
+  const auto page_with = [](int sizes) {
+    kprof_test::profile_builder b;
+    const auto main = b.thread("main", 1);
+    for (int i = 1; i <= sizes; ++i)
+      b.calls(b.op(main, "Decode",
+                   "heads=12 batch=16 S=" + std::to_string(i) + " window=4096 pages=16 type=f32"),
+              8, 1e6);
+    kprof::profile p = b.done();
+    kprof_test::add_surroundings(p);
+    report_options options = at_width(60);
+    options.columns = {"operator", "parameters", "calls", "self"};
+    return page_of(p, options);
+  };
+  const std::string grown = page_with(120);
+  INFO(grown);
+  CHECK(has(grown, "S=1\u2026120"));  // which stays, whatever else is left out
+  CHECK(has(grown, "120 sets"));
+  CHECK_FALSE(has(grown, "S=60"));
+  const std::string series = page_with(30);
+  CHECK(has(series, "S=30"));
+  CHECK_FALSE(has(series, "sets"));
+}
+
 TEST_CASE("report.a_tree_that_is_cut_keeps_the_parents_of_what_it_shows") {
   for (unsigned seed = 0; seed < 40; ++seed) {
     const kprof::profile p = kprof_test::random_profile(seed);

@@ -62,10 +62,18 @@ class part_ranges {
       if (same != set.end() && r.texts.add(same->text)) ++r.sets;
     }
   }
-  part_list parts() const {
+  /// `range_stays`: where there is one range, it stays.
+  part_list parts(bool range_stays = false) const {
     part_list out;
+    const auto is_whole_range = [&](const range& r) {
+      return r.sets == sets_ && r.texts.is_range();
+    };
+    const bool stays =
+        range_stays && std::count_if(ranges_.begin(), ranges_.end(), is_whole_range) == 1;
     for (const range& r : ranges_)
-      if (r.sets == sets_) out.push_back({r.part.place, r.texts.text(), r.part.after_comma});
+      if (r.sets == sets_)
+        out.push_back(
+            {r.part.place, r.texts.text(), r.part.after_comma, stays && r.texts.is_range()});
     return out;
   }
 

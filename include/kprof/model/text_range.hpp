@@ -94,6 +94,7 @@ class text_range {
     return !least_.empty();
   }
 
+  bool is_range() const noexcept { return !least_.empty(); }  ///< texts differed
   std::string text() const {
     if (least_.empty()) return first_;
     std::string out = around_[0];

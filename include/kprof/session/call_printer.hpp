@@ -194,7 +194,7 @@ class KPROF_DETAIL_LOCAL call_printer {
   const timebase& time() const noexcept { return time_; }
 
  private:
-  /// A pipe takes so many bytes whole, whoever else writes into it.
+  /// PIPE_BUF: a write of no more reaches a pipe in one piece, though others write into it too.
   static constexpr std::size_t most_at_once = 4096;
 
   /// Writes the first bytes of `text_`, which are whole lines. What cannot be written is lost.

@@ -79,6 +79,7 @@ class operator_groups {
 
  private:
   static constexpr double always_folded = 0.001;
+  static constexpr std::size_t most_rows_by_a_number = 40;  // a series of sizes has fewer
   // so many rows may one folded field make large
   static constexpr std::size_t most_large_rows = 8;
 
@@ -170,21 +171,22 @@ class operator_groups {
     folded_below = fits == weights.end() ? weights.back() : *fits;
   }
 
-  /// Where small rows are much together, such as those of a cache that grows from call to call, the
-  /// field that they differ in most makes no row any more, until little is left in small rows. A
-  /// row that becomes large by it is done; another field is folded in the others only. So products
-  /// by a growing cache and of it stay two rows, one with a range of N and one of K.
+  /// Where small rows are much together, such as those of a cache that grows from call to call, or
+  /// where a number alone makes more rows than a table may have, the field that they differ in most
+  /// makes no row any more, until little is left in small rows. A row that becomes large by it is
+  /// done; another field is folded in the others only. So products by a growing cache and of it
+  /// stay two rows, one with a range of N and one of K.
   [[gnu::cold]] void fold_fields() {
     for (operator_group& g : groups) {
-      if (!is_in_small_rows(g)) continue;
+      if (!is_in_small_rows(g) && !is_made_by_a_number(g, {})) continue;
       operator_group done;
       std::vector<bool> left(p_.nodes.size());
       for (std::size_t i = 0; i < left.size(); ++i)
         left[i] = p_.nodes[i].kind == scope_kind::op && p_.nodes[i].name == g.sum.name &&
                   is_kept(p_.nodes[i]);
       std::vector<std::string> fields;
-      while (is_in_small_rows(g)) {
-        std::string field = most_varied_field(p_, g.rows, fields);
+      while (is_in_small_rows(g) || is_made_by_a_number(g, fields)) {
+        std::string field = most_varied_field(p_, g.rows, fields).path;
         if (field.empty()) break;
         const std::size_t rows = g.rows.size();
         fields.push_back(std::move(field));
@@ -234,6 +236,11 @@ class operator_groups {
     for (const operator_row& row : g.rows)
       if (weight_of(row) < folded_below) weight += weight_of(row);
     return weight > most_folded;
+  }
+  /// Whether the rows are too many and differ, most of them, in one number.
+  bool is_made_by_a_number(const operator_group& g, const std::vector<std::string>& but) const {
+    return g.rows.size() > std::max(plan_.options.top, most_rows_by_a_number) &&
+           most_varied_field(p_, g.rows, but).values > g.rows.size() / 4 * 3;
   }
   /// Makes rows of these nodes.
   void regroup(operator_group& g, const grouping& by, const std::vector<bool>& nodes) const {

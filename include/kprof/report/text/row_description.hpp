@@ -57,7 +57,7 @@ class row_describer {
     if (row.invalid) out.push_back({invalid_place, invalid_text(row)});
     add_keys(out, row);
     if (row.variants > 1) {
-      if (row.operators == 1) append(out, ranges_of(sets));
+      if (row.operators == 1) append(out, ranges_of(sets, true));
       const bool comma = !out.empty();
       out.push_back({sets_place,
                      row.merged ? format_count(row.variants - 1) + "+ sets"
@@ -146,10 +146,10 @@ class row_describer {
     }
   }
 
-  part_list ranges_of(const std::vector<std::uint32_t>& sets) const {
+  part_list ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays = false) const {
     part_ranges ranges;
     for (const std::uint32_t node : sets) ranges.add(parts_of(p_.nodes[node]));
-    return ranges.parts();
+    return ranges.parts(range_stays);
   }
 
   const profile& p_;

@@ -20,11 +20,16 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The path of the number that has the most different values in these rows of one operator, besides
-/// those in `but`; of equals the first. Empty: none differs.
-[[gnu::cold]] inline std::string most_varied_field(const profile& p,
-                                                   const std::vector<operator_row>& rows,
-                                                   const std::vector<std::string>& but) {
+struct varied_field {
+  std::string path;        // empty: none differs
+  std::size_t values = 1;  // different ones
+};
+
+/// The number that has the most different values in these rows of one operator, besides those in
+/// `but`; of equals the first.
+[[gnu::cold]] inline varied_field most_varied_field(const profile& p,
+                                                    const std::vector<operator_row>& rows,
+                                                    const std::vector<std::string>& but) {
   std::vector<std::string> paths;  // in the order of the fields
   std::unordered_map<std::string, std::unordered_set<std::string>> values;
   for (const operator_row& row : rows) {
@@ -41,13 +46,11 @@ namespace detail {
           at->second.insert(parameter_text(value));
         });
   }
-  std::string most;
-  std::size_t count = 1;
+  varied_field most;
   for (const std::string& path : paths) {
-    if (values[path].size() <= count || std::find(but.begin(), but.end(), path) != but.end())
-      continue;
-    count = values[path].size();
-    most = path;
+    const std::size_t count = values[path].size();
+    if (count > most.values && std::find(but.begin(), but.end(), path) == but.end())
+      most = {path, count};
   }
   return most;
 }
