@@ -127,10 +127,14 @@ def check_keys(page):
 
 
 def check_widths(page):
-    for width in (360, 390, 701, 820, 1024, 1200, 1440):
+    for width in (360, 390, 701, 820, 1024, 1200, 1280, 1440):
         page.size(width, 800)
         check(f"columns beyond the window at {width}", page.js(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
+        check(f"short names that are cut at {width}", page.js(
+            "[...document.querySelectorAll('#ops button[data-group]')]"
+            ".filter(b => b.dataset.group.length <= 16)"
+            ".filter(b => !b.textContent.startsWith(b.dataset.group)).map(b => b.textContent)"), [])
     page.size(1440, 900)
 
 

@@ -13,7 +13,8 @@ const COLUMNS = [
   { id: "pass", label: "pass", width: 64, text: true },
   { id: "time", label: "time", width: 78, unit: "time",
     title: device ? metricById.device.meaning : metricById.self.meaning },
-  { id: "bar", label: "share, solid at the roof", width: 180, draw: true, sort: "time" },
+  { id: "bar", label: "share", small: "solid at the roof", width: 180, draw: true,
+    sort: "time" },
   { id: "lost", label: "lost", width: 74, unit: "time" },
   { id: "calls", label: "calls", width: 74 },
   { id: "median", label: "median", width: 78, unit: "time" },
@@ -52,12 +53,24 @@ function says(column) {
 const available = COLUMNS.filter(says);
 const chosen = new Set(available.filter((c) => !c.extra).map((c) => c.id));
 
-function shownColumns() {
-  const gone = isNarrow()
-    ? new Set(["hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"])
-    : innerWidth <= 1200 || state.printing ? new Set(["intensity", "gbs", "calls", "hist"])
-      : new Set();
-  return available.filter((c) => chosen.has(c.id) && !(gone.has(c.id) && !c.asked));
+/** What the column of names needs, in pixels. Where it has less, the bars get shorter, and then
+    these columns are left out unless the reader has asked for them. */
+const NAME_PX = 240, BAR_PX = 180, SHORT_BAR_PX = 120;
+const LEFT_OUT = ["intensity", "gbs", "calls", "hist", "median"];
+const PHONE = new Set(["hist", "gflops", "gbs", "intensity", "calls", "median", "pass", "lost"]);
+
+/** `room`: the table's pixels. */
+function shownColumns(room) {
+  const gone = isNarrow() ? PHONE
+    : state.printing ? new Set(["intensity", "gbs", "calls", "hist"]) : new Set();
+  const shown = () => available.filter((c) => chosen.has(c.id) && (c.asked || !gone.has(c.id)));
+  if (isNarrow() || state.printing) return shown();
+  const fits = () => shown().reduce((sum, c) => sum + c.width, NAME_PX) <= room;
+  const bar = columnById.bar;
+  bar.width = BAR_PX;
+  if (!fits()) bar.width = SHORT_BAR_PX;
+  for (const id of LEFT_OUT) if (!fits()) gone.add(id);
+  return shown();
 }
 
 /** One unit for each column, from all rows, so that filtering does not change it. */

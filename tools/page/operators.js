@@ -228,8 +228,8 @@ function tableFoot(columns, sections) {
 /** Draws the table; the focus stays on its row, or on the head of `group`. */
 function showTable(group) {
   const focused = document.activeElement?.closest?.("#ops tr[data-row]")?.dataset.row;
-  const columns = shownColumns();
   table.wide_px = byId("operators_b").clientWidth;
+  const columns = shownColumns(table.wide_px);
   prepare(columns);
   const sections = groupedRows(), body = el("tbody");
   const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&

@@ -892,7 +892,8 @@ const COLUMNS=[
 {id:"pass",label:"pass",width:64,text:true},
 {id:"time",label:"time",width:78,unit:"time",
 title:device?metricById.device.meaning:metricById.self.meaning},
-{id:"bar",label:"share, solid at the roof",width:180,draw:true,sort:"time"},
+{id:"bar",label:"share",small:"solid at the roof",width:180,draw:true,
+sort:"time"},
 {id:"lost",label:"lost",width:74,unit:"time"},
 {id:"calls",label:"calls",width:74},
 {id:"median",label:"median",width:78,unit:"time"},
@@ -928,12 +929,20 @@ return Boolean(values)&&values.some((v)=>v!==null);
 }
 const available=COLUMNS.filter(says);
 const chosen=new Set(available.filter((c)=>!c.extra).map((c)=>c.id));
-function shownColumns(){
-const gone=isNarrow()
-?new Set(["hist","gflops","gbs","intensity","calls","median","pass","lost"])
-:innerWidth<=1200||state.printing?new Set(["intensity","gbs","calls","hist"])
-:new Set();
-return available.filter((c)=>chosen.has(c.id)&&!(gone.has(c.id)&&!c.asked));
+const NAME_PX=240,BAR_PX=180,SHORT_BAR_PX=120;
+const LEFT_OUT=["intensity","gbs","calls","hist","median"];
+const PHONE=new Set(["hist","gflops","gbs","intensity","calls","median","pass","lost"]);
+function shownColumns(room){
+const gone=isNarrow()?PHONE
+:state.printing?new Set(["intensity","gbs","calls","hist"]):new Set();
+const shown=()=>available.filter((c)=>chosen.has(c.id)&&(c.asked||!gone.has(c.id)));
+if(isNarrow()||state.printing)return shown();
+const fits=()=>shown().reduce((sum,c)=>sum + c.width,NAME_PX)<=room;
+const bar=columnById.bar;
+bar.width=BAR_PX;
+if(!fits())bar.width=SHORT_BAR_PX;
+for(const id of LEFT_OUT)if(!fits())gone.add(id);
+return shown();
 }
 const units={};
 for(const c of COLUMNS)
@@ -1228,8 +1237,8 @@ return el("tfoot",null,foot);
 }
 function showTable(group){
 const focused=document.activeElement?.closest?.("#ops tr[data-row]")?.dataset.row;
-const columns=shownColumns();
 table.wide_px=byId("operators_b").clientWidth;
+const columns=shownColumns(table.wide_px);
 prepare(columns);
 const sections=groupedRows(),body=el("tbody");
 const small=sections.filter((g)=>g.ns<FOLD_GROUP*data.whole&&
