@@ -41,13 +41,28 @@ inline std::size_t times_in(std::string_view text, std::string_view what) {
 /// A column as the page's script reads it: each value, also where the file has one for all.
 inline boost::json::array column(const boost::json::object& table, std::string_view name) {
   const boost::json::value& v = table.at(name);
-  if (v.is_string()) return column(table, v.as_string());  // as another metric
+  if (v.is_string())  // as a metric
+    return column(table.contains("metrics") ? table.at("metrics").as_object() : table,
+                  v.as_string());
   if (v.is_array()) return v.as_array();
   const boost::json::object& o = v.as_object();
+  if (o.contains("rising")) {
+    boost::json::array out;
+    for (std::int64_t i = 0; i < o.at("count").to_number<std::int64_t>(); ++i)
+      out.push_back(o.at("rising").to_number<std::int64_t>() + i);
+    return out;
+  }
   if (o.contains("same"))
     return boost::json::array(static_cast<std::size_t>(o.at("count").to_number<std::int64_t>()),
                               o.at("same"));
-  const boost::json::array all = column(o, "all");
+  boost::json::array all = column(o, "all");
+  if (o.contains("endings")) {
+    const boost::json::array endings = column(o, "endings"), ending = column(o, "ending");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto which = static_cast<std::size_t>(ending[i].to_number<std::int64_t>());
+      all[i].as_string().append(endings.at(which).as_string());
+    }
+  }
   boost::json::array out;
   for (const boost::json::value& i : column(o, "of"))
     out.push_back(all.at(static_cast<std::size_t>(i.to_number<std::int64_t>())));

@@ -67,16 +67,24 @@ function decoded(table) {
   const out = {};
   for (const [name, column] of Object.entries(table || {})) {
     if (!isObject(column)) out[name] = column;
-    else if ("same" in column) out[name] = new Array(column.count).fill(column.same);
-    else if (column.all) out[name] = listed(column.of).map((i) => listed(column.all)[i]);
+    else if ("same" in column || "rising" in column) out[name] = listed(column);
+    else if (column.all) out[name] = textsOf(column);
     else out[name] = decoded(column);
   }
-  // In the place of a metric that is as another one stands the other one's name.
-  for (const [name, column] of Object.entries(out.metrics || {}))
-    if (typeof column === "string") out.metrics[name] = out.metrics[column];
+  // In the place of a column that is as a metric stands the metric's name.
+  for (const table of out.metrics ? [out.metrics, out] : [])
+    for (const [name, column] of Object.entries(table))
+      if (typeof column === "string") table[name] = out.metrics[column];
   return out;
 }
-const listed = (column) => (isObject(column) ? new Array(column.count).fill(column.same) : column);
+function textsOf(column) {
+  const all = listed(column.all), ending = column.endings ? listed(column.ending) : null;
+  const whole = ending ? all.map((text, i) => text + column.endings[ending[i]]) : all;
+  return listed(column.of).map((i) => whole[i]);
+}
+const listed = (column) => (!isObject(column) ? column
+  : Array.from({ length: column.count }, (_, i) => ("same" in column ? column.same
+    : column.rising + i)));
 const rows = decoded(data.rows);
 const total = decoded(data.total);
 const metricOf = (row, id) => (rows.metrics[id] ? rows.metrics[id][row] : null);

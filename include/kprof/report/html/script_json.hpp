@@ -21,6 +21,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,72 @@ namespace detail {
   }
   return out;
 }
+
+/// Whether values are numbers that each exceed the one before by one.
+struct ramp {
+  bool holds = true;
+
+  void add(std::string_view value) noexcept {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    holds = holds && error == std::errc{} && end == value.data() + value.size() &&
+            (is_first_ || number - 1 == before_);
+    is_first_ = false;
+    before_ = number;
+  }
+
+ private:
+  bool is_first_ = true;
+  std::int64_t before_ = 0;
+};
+
+/// Endings, from a space on, that many texts have: those of fields that differ nowhere.
+struct common_endings {
+  std::vector<std::string> texts;  // the first is empty; none at all where it would save nothing
+  std::vector<std::uint32_t> of;   // for each text
+
+  /// Takes the endings off the texts.
+  [[gnu::cold]] explicit common_endings(std::vector<std::string>& of_texts) {
+    if (of_texts.size() < least) return;
+    std::unordered_map<std::string_view, std::size_t> counts;
+    for (const std::string& text : of_texts)
+      each_ending(text, [&](std::string_view ending) {
+        ++counts[ending];
+        return true;
+      });
+    std::unordered_map<std::string, std::uint32_t> numbers{{"", 0}};
+    texts.emplace_back();
+    for (const std::string& text : of_texts) {
+      std::string_view longest;
+      each_ending(text, [&](std::string_view ending) {
+        if (counts[ending] < least) return false;
+        longest = ending;
+        return true;
+      });
+      const auto [at, is_new] =
+          numbers.try_emplace(std::string{longest}, static_cast<std::uint32_t>(texts.size()));
+      if (is_new) texts.emplace_back(longest);
+      of.push_back(at->second);
+    }
+    if (texts.size() == 1) {
+      texts.clear();
+      return;
+    }
+    for (std::size_t i = 0; i < of_texts.size(); ++i)
+      of_texts[i].resize(of_texts[i].size() - texts[of[i]].size());
+  }
+
+ private:
+  static constexpr std::size_t least = 100;  // texts
+
+  /// Calls keep_on(ending) from the shortest to the longest, while it returns true.
+  template <class KeepOn>
+  static void each_ending(std::string_view text, KeepOn keep_on) {
+    for (std::size_t at = text.rfind(' '); at != std::string_view::npos && at != 0;
+         at = text.rfind(' ', at - 1))
+      if (!keep_on(text.substr(at))) return;
+  }
+};
 
 class script_json {
  public:
@@ -101,8 +169,8 @@ class script_json {
     requires(!std::same_as<T, bool>)
   void member(std::string_view name, T value) { key(name).integer(value); }
 
-  /// A column of a table, of which put_one(row) puts a value: [1, 2, ...], or {"same": 1, "count":
-  /// 2} where all are the same.
+  /// A column of a table, of which put_one(row) puts a value: [1, 2, ...], {"same": 1, "count": 2}
+  /// where all are the same, or {"rising": 7, "count": 3} of 7, 8, 9.
   template <class Rows, class Put>
   void column(std::string_view name, const Rows& rows, Put put_one) {
     key(name);
@@ -113,6 +181,7 @@ class script_json {
     std::string all, one, first;
     std::size_t count = 0;
     bool is_same = true;
+    ramp numbers;
     for (const auto& row : rows) {
       one.clear();
       const bool was_first = std::exchange(is_first_, true);
@@ -122,15 +191,19 @@ class script_json {
       is_first_ = was_first;
       if (count == 0) first = one;
       is_same = is_same && one == first;
+      numbers.add(one);
       all.append(count++ == 0 ? "[" : ",") += one;
     }
     if (is_same && count > 1)
       return "{\"same\":" + first + ",\"count\":" + std::to_string(count) + '}';
+    if (numbers.holds && count > 2)
+      return "{\"rising\":" + first + ",\"count\":" + std::to_string(count) + '}';
     return all + (count == 0 ? "[]" : "]");
   }
   /// JSON that column_text() gave.
   void ready(std::string_view json) { put(json); }
-  /// Texts, each different one once: {"all": [TEXT, ...], "of": [which, ...]}.
+  /// Texts, each different one once: {"all": [TEXT, ...], "of": [which, ...]}. Endings that many
+  /// have may stand apart: "endings": [TEXT, ...], "ending": [which of them, for each of `all`].
   template <class Rows, class Text>
   void texts(std::string_view name, const Rows& rows, Text text_of) {
     std::vector<std::string> all;
@@ -143,9 +216,16 @@ class script_json {
       if (number == all.size()) all.push_back(std::move(value));
       of.push_back(number);
     }
+    const auto put_number = [this](std::uint32_t number) { integer(number); };
+    const auto put_text = [this](const std::string& value) { text(value); };
+    const common_endings endings(all);
     key(name).open("{");
-    column("all", all, [this](const std::string& value) { text(value); });
-    column("of", of, [this](std::uint32_t number) { integer(number); });
+    column("all", all, put_text);
+    if (!endings.texts.empty()) {
+      column("endings", endings.texts, put_text);
+      column("ending", endings.of, put_number);
+    }
+    column("of", of, put_number);
     close("}");
   }
 

@@ -181,28 +181,39 @@ inline bool is_left_out_of_many(std::string_view metric) noexcept {
   return false;
 }
 
-/// The metrics of rows, those that any row knows: {"calls": [1, ...], ...}. In place of a column
-/// that is as an earlier one stands the earlier one's name.
+/// Columns of which a page has each once: in place of a later one stands the first one's name.
+class different_columns {
+ public:
+  explicit different_columns(script_json& out) : out_(out) {}
+
+  /// `column`: as column_text() gave it.
+  [[gnu::cold]] void put(std::string_view id, std::string column) {
+    const auto same = std::find_if(written_.begin(), written_.end(),
+                                   [&](const auto& w) { return w.second == column; });
+    out_.key(id);
+    if (same != written_.end() && column.front() == '[') return out_.text(same->first);
+    out_.ready(column);
+    written_.emplace_back(id, std::move(column));
+  }
+
+ private:
+  script_json& out_;
+  std::vector<std::pair<std::string_view, std::string>> written_;
+};
+
+/// The metrics of rows, those that any row knows: {"calls": [1, ...], ...}.
 [[gnu::cold]] inline void put_metrics(script_json& out, const page_tables& t,
-                                      const std::vector<operator_row>& rows) {
-  std::vector<std::pair<std::string_view, std::string>> written;
+                                      const std::vector<operator_row>& rows,
+                                      different_columns& different) {
   out.key("metrics").open("{");
   for (const metric& m : metrics) {
     if (m.of_device && !t.device) continue;
     const bool any = std::any_of(rows.begin(), rows.end(),
                                  [&](const operator_row& row) { return m.of(row).known(); });
     if (!any || (rows.size() > many_rows && is_left_out_of_many(m.id))) continue;
-    std::string column = out.column_text(
-        rows, [&](const operator_row& row) { out.number(m.of(row), m.unit.scale); });
-    const auto same = std::find_if(written.begin(), written.end(),
-                                   [&](const auto& w) { return w.second == column; });
-    out.key(m.id);
-    if (same != written.end() && rows.size() > 1) {
-      out.text(same->first);
-    } else {
-      out.ready(column);
-      written.emplace_back(m.id, std::move(column));
-    }
+    different.put(m.id, out.column_text(rows, [&](const operator_row& row) {
+      out.number(m.of(row), m.unit.scale);
+    }));
   }
   out.close("}");
 }
@@ -219,9 +230,12 @@ inline bool is_left_out_of_many(std::string_view metric) noexcept {
     out.text(row_key_text(row.key).substr(0, rows.size() > many_rows ? 10 : 16));
   });
   out.column("sets", rows, [&](row_ref row) { out.integer(row.variants); });
-  out.column("time", rows, [&](row_ref row) { out.number(t.time_of(row)); });
-  out.column("needed", rows, [&](row_ref row) { out.number(needed_of(row, t.time_of(row))); });
-  put_metrics(out, t, rows);
+  different_columns different(out);
+  put_metrics(out, t, rows, different);
+  different.put("time", out.column_text(rows, [&](row_ref row) { out.number(t.time_of(row)); }));
+  different.put("needed", out.column_text(rows, [&](row_ref row) {
+    out.number(needed_of(row, t.time_of(row)));
+  }));
 }
 
 /// What only the rows by parameters have.
