@@ -4,6 +4,7 @@
 check_perfetto.py FOLDER
 
 What it has of a trace as Perfetto's packets is compared with what it has of the same run as JSON.
+There work of GPUs is in the table gpu_slice, whose arguments are texts, or as tracks in `slice`.
 """
 
 import collections
@@ -27,9 +28,14 @@ window.app.trace.engine.query(arguments[0]).then(r => {
 # The arguments of JSON that only TensorBoard and HTA read: packets do without.
 OF_OTHERS = ("External id", "device", "stream")
 SLICES = """
-select s.id, s.category, s.name, s.ts, s.dur, s.depth, coalesce(t.name, h.name) row, s.arg_set_id
+select * from (
+select s.id, coalesce(s.category, extract_arg(s.arg_set_id, 'description')) category, s.name, s.ts,
+s.dur, s.depth, coalesce(t.name, h.name) row, s.arg_set_id
 from slice s join track t on s.track_id = t.id left join thread_track r on r.id = t.id
-left join thread h using (utid) where s.category != 'kprof'"""
+left join thread h using (utid)) where category != 'kprof'"""
+# What kprof says of a stage; Perfetto adds fields of its own.
+OF_STAGES = ("grid", "block", "registers per thread", "shared memory", "blocks per SM",
+             "est. achieved occupancy %", "correlation", "bytes", "memory bandwidth (GB/s)")
 LOADED = """
 const m = document.querySelector('.pf-modal-dialog, .modal-dialog');
 return m ? m.innerText : window.app && window.app.trace ? 'loaded' : '';"""
@@ -51,6 +57,12 @@ def tables(sql):
         value = text if text is not None else whole if whole is not None else real
         # In packets Perfetto makes a point of a name an underscore.
         args[number][key.split(".", 1)[1].replace(".", "_")] = value
+    for number, key, text in sql(f"select arg_set_id, key, string_value from args where key in"
+                                 f" {OF_STAGES} and string_value is not null"):
+        value = json.loads(text)
+        values = {f"{key}[{i}]": one for i, one in enumerate(value)} if key in (
+            "grid", "block") else {key.replace(".", "_"): value}
+        args[number].update(values)
     slices, names = [], {}
     for number, category, name, ts, dur, depth, row, arg_set in sql(SLICES):
         of = {k: v for k, v in args[arg_set].items() if k not in OF_OTHERS}
@@ -80,8 +92,10 @@ def alike(a, b):
     return a == b
 
 
-def compare_formats(name, of_json, of_packets):
+def compare_formats(name, of_json, of_packets, has_arrows):
     for table, wanted in of_json.items():
+        if table == "flows" and not has_arrows:
+            continue
         seen = of_packets[table]
         for a, b in zip(seen, wanted):
             if not alike(a, b):
@@ -89,10 +103,26 @@ def compare_formats(name, of_json, of_packets):
         check(f"{table} of both formats", len(seen), len(wanted))
 
 
-def compare(sql, profile):
+def compare_stages(sql, profile):
+    """Work of GPUs in gpu_slice; arrows to it are drawn by later releases of Perfetto."""
+    waited = [i["start"] - i["call_begin"] for i in profile.items
+              if 0 <= i.get("call_begin", -1) < i["start"]]
+    check("gpu_slice", sql("select count(*), sum(dur) from gpu_slice"),
+          [[len(profile.items), sum(i["end"] - i["start"] for i in profile.items)]])
+    check("time from launch to start",
+          sql("select count(*), sum(cast(extract_arg(arg_set_id, 'waited (ns)') as int))"
+              " from gpu_slice where extract_arg(arg_set_id, 'waited (ns)') is not null"),
+          [[len(waited), sum(waited)]])
+    check("stages of calls",
+          sql("select count(*), count(distinct int_value) from args where key glob"
+              " 'gpu_correlation.render_stage_submission_event_ids*'"),
+          [[len(profile.items), len(profile.items)]])
+
+
+def compare(sql, profile, has_stages):
     check("errors", sql("select name, value from stats where severity in ('error', 'data_loss')"
                         " and value > 0"), [])
-    slices = "select category, count(*), sum(dur) from slice group by category"
+    slices = f"select category, count(*), sum(dur) from ({SLICES}) group by category"
     seen = {category: (n, ns) for category, n, ns in sql(slices)}
     ops = profile.operators()
     check("scopes of operators", seen["cpu_op"],
@@ -105,7 +135,10 @@ def compare(sql, profile):
     kernels = profile.kernels()
     check("kernels", seen.get("kernel", (0, 0)),
           (len(kernels), sum(k["end"] - k["start"] for k in kernels)))
-    check("arrows", sql("select count(*) from flow"), [[len(profile.items)]])
+    if has_stages and profile.items:
+        compare_stages(sql, profile)
+    else:
+        check("arrows", sql("select count(*) from flow"), [[len(profile.items)]])
     streams = collections.Counter(
         f"stream {i['stream']}" for i in profile.items)
     rows = sql(f"select row, count(*) from ({SLICES}) where"
@@ -122,7 +155,7 @@ def compare(sql, profile):
 def main():
     folder = pathlib.Path(sys.argv[1])
     traces = [folder / f"{run}.{end}" for run in ("resnet50", "training") for end in
-              ("json", "json.gz", "pftrace", "pftrace.gz")]
+              ("json", "json.gz", "pftrace", "pftrace.gz", "tracks.pftrace")]
     of_json = {}
     address = browser.serve(browser.viewers(), {f"/{t.name}": str(t) for t in traces})
     driver = browser.chromium()
@@ -142,11 +175,12 @@ def main():
             if said != "loaded":
                 raise SystemExit(f"FAIL: {trace.name}: {said}")
             run, end = trace.name.split(".", 1)
-            compare(sql, saved.Profile(folder / f"{run}.saved.json"))
+            has_stages = end.startswith("pftrace")
+            compare(sql, saved.Profile(folder / f"{run}.saved.json"), has_stages)
             if end == "json":
                 of_json[run] = tables(sql)
-            elif end == "pftrace":
-                compare_formats(run, of_json[run], tables(sql))
+            elif end.endswith("pftrace"):
+                compare_formats(run, of_json[run], tables(sql), not has_stages)
                 said = sql("select count(*) from slice s join args a using (arg_set_id) where"
                            " s.category = 'kprof' and a.key = 'debug.scopes dropped'")
                 check("what is missing", said, [[1]])

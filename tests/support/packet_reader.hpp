@@ -3,7 +3,8 @@
 #define KPROF_TESTS_PACKET_READER_HPP
 
 // Reads a trace of Perfetto's packets back as Perfetto does, and throws where a packet is not what
-// it should be: the wire format, texts without a number, ends without a begin, tracks not told of.
+// it should be: the wire format, texts without a number, ends without a begin, tracks not told of,
+// calls of render stages that are not there.
 
 #include "trace_reader.hpp"
 #include "utf8.hpp"
@@ -91,7 +92,7 @@ struct wire_message {
 struct packet_track {
   std::string name;
   std::uint64_t parent = 0;
-  bool is_process = false, is_thread = false, is_counter = false;
+  bool is_process = false, is_thread = false, is_counter = false, is_queue = false;
 };
 
 struct packet_slice {
@@ -101,6 +102,9 @@ struct packet_slice {
   std::size_t depth = 0;
   /// Numbers as they are written by to_string(); of a list "[4,1,1]".
   std::map<std::string, std::string> args;
+  std::int64_t gpu = -1;    // of a render stage
+  std::uint32_t pid = 0;    // of a render stage's context
+  std::uint64_t event = 0;  // its number
 };
 
 struct packet_flow {
@@ -115,6 +119,7 @@ struct read_packets {
   std::map<std::uint64_t, std::uint64_t> clocks;
   std::map<std::string, std::string> missing;  // what the event of the trace itself says
   std::size_t forgotten = 0;                   // how often the texts were
+  bool explains_correlation = false;           // for readers that do not know the field
 
   explicit read_packets(std::string_view text) {
     const wire_message all(text);
@@ -144,7 +149,7 @@ struct read_packets {
     std::uint64_t type = 0, track = 0;
     std::string category, name;
     std::map<std::string, std::string> args;
-    std::vector<std::uint64_t> flows;
+    std::vector<std::uint64_t> flows, launched;
     double value = 0;
   };
   using numbered = std::map<std::uint64_t, std::string>;
@@ -166,12 +171,45 @@ struct read_packets {
       add_event(static_cast<std::int64_t>(packet.number(8)), e);
       if (uses_texts_ && (flags & 2U) == 0) refuse("an event does not say that it uses texts");
     }
+    for (const wire_message& stage : packet.messages(53)) {
+      if (!packet.has(8)) refuse("a stage without a time");
+      if ((flags & 2U) == 0) refuse("a stage does not say that it uses texts");
+      add_stage(static_cast<std::int64_t>(packet.number(8)), stage);
+    }
+    for (const wire_message& set : packet.messages(72))
+      for (const wire_message& files : set.messages(1))
+        for (const wire_message& file : files.messages(1))
+          for (const wire_message& of : file.messages(4))
+            for (const wire_message& extension : of.messages(6))
+              explains_correlation |=
+                  extension.number(3) == 3000 && extension.text(2) == ".perfetto.protos.TrackEvent";
   }
   void add_text(const wire_message::field& f) {
+    constexpr std::uint64_t context = 23, specification = 24;
     const wire_message entry(f.text);
-    const std::string text = entry.text(2);
+    const std::string text = f.number == context ? std::to_string(entry.number(2)) : entry.text(2);
     if (!is_plain_text(text)) refuse("not a plain text: " + text);
     if (!texts_[f.number].emplace(entry.number(1), text).second) refuse("a number has two texts");
+    if (f.number == specification) descriptions_[entry.number(1)] = entry.text(3);
+  }
+  void add_stage(std::int64_t at, const wire_message& stage) {
+    packet_slice made;
+    made.track = stage.number(13);
+    const packet_track queue{.name = text_of(24, made.track), .is_queue = true};
+    const packet_track& known = tracks.emplace(made.track, queue).first->second;
+    if (!known.is_queue || known.name != queue.name)
+      refuse("a queue has the number of another track");
+    made.name = text_of(24, stage.number(14));
+    made.category = descriptions_.at(stage.number(14));
+    made.begin = at;
+    made.end = at + static_cast<std::int64_t>(stage.number(2));
+    made.gpu = static_cast<std::int64_t>(stage.number(11));
+    made.pid = static_cast<std::uint32_t>(std::stoul(text_of(23, stage.number(5))));
+    made.event = stage.number(1);
+    for (const wire_message& one : stage.messages(6))
+      if (!made.args.emplace(one.text(1), one.text(2)).second)
+        refuse("two arguments called " + one.text(1));
+    stages_.push_back(made);
   }
   const std::string& text_of(std::uint64_t field, std::uint64_t number) {
     uses_texts_ = true;
@@ -204,6 +242,8 @@ struct read_packets {
     }
     for (const wire_message::field& f : e.fields)
       if (f.number == 47) made.flows.push_back(f.value);
+    for (const wire_message& correlation : e.messages(3000))
+      for (const wire_message::field& f : correlation.fields) made.launched.push_back(f.value);
     events_.push_back(std::move(made));
   }
   std::string value_of(const wire_message& a) {
@@ -223,6 +263,7 @@ struct read_packets {
                      [](const event& a, const event& b) { return a.at < b.at; });
     std::map<std::uint64_t, std::vector<std::size_t>> open;
     std::map<std::uint64_t, std::size_t> latest;
+    std::vector<std::pair<std::uint64_t, std::size_t>> launches;
     for (event& e : events_) {
       std::vector<std::size_t>& row = open[e.track];
       std::size_t slice = 0;
@@ -248,12 +289,24 @@ struct read_packets {
         const auto [at, is_first] = latest.try_emplace(flow, slice);
         if (!is_first) flows.push_back({std::exchange(at->second, slice), slice});
       }
+      for (const std::uint64_t stage : e.launched) launches.emplace_back(stage, slice);
+    }
+    std::map<std::uint64_t, std::size_t> by_event;
+    for (const packet_slice& s : stages_) {
+      by_event[s.event] = slices.size();
+      slices.push_back(s);
+    }
+    for (const auto& [stage, slice] : launches) {
+      if (by_event.count(stage) == 0) refuse("a call launched a stage that is not there");
+      flows.push_back({slice, by_event.at(stage)});
     }
     for (const auto& [track, row] : open)
       if (!row.empty()) refuse("a begin without an end on " + tracks.at(track).name);
   }
 
   std::map<std::uint64_t, numbered> texts_;
+  numbered descriptions_;
+  std::vector<packet_slice> stages_;
   std::vector<event> events_;
   bool knows_ = false, uses_texts_ = false;
 };

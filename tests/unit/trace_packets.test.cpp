@@ -34,7 +34,9 @@ using kprof_test::trace_text;
 
 namespace {
 
-std::string packets_of(const kprof::profile& p) { return trace_text(p, {{"path", "a.pftrace"}}); }
+std::string packets_of(const kprof::profile& p, const char* gpu = "stages") {
+  return trace_text(p, {{"path", "a.pftrace"}, {"gpu", gpu}});
+}
 
 /// Category, name, begin, end and the name of the row, and of the process of work on devices.
 using shown = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string>;
@@ -48,8 +50,11 @@ std::vector<shown> slices_of(const read_trace& trace) {
 }
 std::vector<shown> slices_of(const read_packets& trace) {
   std::vector<shown> out;
-  for (const packet_slice& s : trace.slices)
-    out.push_back({s.category, s.name, s.begin, s.end, trace.row_of(s)});
+  for (const packet_slice& s : trace.slices) {
+    const std::string& row = trace.row_of(s);
+    const std::size_t of_gpu = s.gpu < 0 || !row.starts_with("GPU ") ? 0 : row.find("stream");
+    out.push_back({s.category, s.name, s.begin, s.end, row.substr(of_gpu)});
+  }
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -75,10 +80,10 @@ ends arrows_of(const read_packets& trace) {
   return out;
 }
 
-void check_as_json(const kprof::profile& p, unsigned seed) {
-  CAPTURE(seed);
+void check_as_json(const kprof::profile& p, unsigned seed, const char* gpu) {
+  CAPTURE(seed, gpu);
   const read_trace json(trace_text(p));
-  const read_packets packets(packets_of(p));
+  const read_packets packets(packets_of(p, gpu));
   CHECK(slices_of(packets) == slices_of(json));
   CHECK(arrows_of(packets) == arrows_of(json));
   const auto sorted = [](std::vector<kprof_test::counter_point> points) {
@@ -97,6 +102,9 @@ void check_as_json(const kprof::profile& p, unsigned seed) {
   const boost::json::object& said = json.top.at("kprof").as_object();
   for (const auto& [key, value] : said)
     if (value.is_int64()) CHECK(packets.missing.at(key) == std::to_string(value.as_int64()));
+}
+void check_as_json(const kprof::profile& p, unsigned seed) {
+  for (const char* const gpu : {"stages", "tracks"}) check_as_json(p, seed, gpu);
 }
 
 /// A text sink into a string.
@@ -122,7 +130,7 @@ TEST_CASE("trace_packets.slices_have_the_names_and_arguments_of_the_profile") {
   run.step_at(1'900, 40'000);
   run.p.program = "train";
   run.p.clock.start_realtime_ns = 1'700'000'000'123'456'789;
-  const read_packets trace(packets_of(run.p));
+  const read_packets trace(packets_of(run.p, "tracks"));
   const packet_slice op = trace.called("Gemm").at(0);
   CHECK(op.begin == 2'000);
   CHECK(op.end == 12'501);
@@ -153,7 +161,63 @@ TEST_CASE("trace_packets.an_arrow_leads_on_though_clocks_differ") {
   run.scope_at(gemm, 1'000, 2'000);
   run.kernel_at({1'500, 1'900, 1'400, 2'500}, {.scope = gemm});  // seems to start before its launch
   run.p.device.timeline.items.back().correlation = 5;
-  CHECK(arrows_of(read_packets(packets_of(run.p))) == ends{{1'500, 1'400}});
+  for (const char* const gpu : {"stages", "tracks"})
+    CHECK(arrows_of(read_packets(packets_of(run.p, gpu))) == ends{{1'500, 1'400}});
+}
+
+TEST_CASE("trace_packets.work_of_devices_is_render_stages") {
+  timeline_builder run;
+  const auto main = run.thread("main", 4242), gemm = run.op(main, "Gemm");
+  run.scope_at(gemm, 2'000, 12'501);
+  run.kernel_at({3'000, 5'001, 15'000, 35'050}, {.scope = gemm});
+  run.p.device.timeline.items.back().correlation = 11;
+  kprof::device_work& kernel = run.p.device.work[0];
+  kernel.grid[0] = 4, kernel.grid[1] = 2, kernel.grid[2] = 1;
+  kernel.block[0] = 256, kernel.block[1] = kernel.block[2] = 1;
+  kernel.registers = 64, kernel.static_shared = 1000, kernel.dynamic_shared = 24;
+  kprof_test::add_device(run.p);
+  kprof::device_work copy = kernel;
+  copy.task = kprof::device_task::copy;
+  copy.direction = kprof::copy_direction::host_to_device;
+  run.p.device.work.push_back(copy);
+  run.p.device.timeline.items.push_back({.work = 1, .stream = 7, .start = 40'000, .end = 41'000});
+  run.p.device.timeline.items.back().bytes = 5'000;
+  const read_packets trace(packets_of(run.p));
+  const packet_slice ran = trace.of("kernel").at(0);
+  CHECK(ran.gpu == 0);
+  CHECK(ran.pid == 4242);
+  CHECK(ran.begin == 15'000);
+  CHECK(ran.end == 35'050);
+  CHECK(trace.row_of(ran) == "stream 7");
+  CHECK(ran.args.at("grid") == "[4,2,1]");
+  CHECK(ran.args.at("block") == "[256,1,1]");
+  CHECK(ran.args.at("registers per thread") == "64");
+  CHECK(ran.args.at("shared memory") == "1024");
+  CHECK(ran.args.at("correlation") == "11");
+  CHECK(ran.args.at("waited (ns)") == "12000");
+  const packet_slice copied = trace.of("gpu_memcpy").at(0);
+  CHECK(copied.args.at("bytes") == "5000");
+  CHECK(copied.args.at("memory bandwidth (GB/s)") == "5");
+  CHECK(copied.args.count("waited (ns)") == 0);
+  CHECK(trace.explains_correlation);
+  CHECK(trace.called("cudaLaunchKernel").at(0).args.at("correlation") == "11");
+  // No track of a stream beside its queue.
+  CHECK(std::count_if(trace.tracks.begin(), trace.tracks.end(),
+                      [](const auto& of) { return of.second.name == "stream 7"; }) == 1);
+}
+
+TEST_CASE("trace_packets.queues_of_several_devices_have_different_names") {
+  timeline_builder run;
+  run.kernel_at({-1, -1, 1'000, 2'000});
+  run.kernel_at({-1, -1, 1'000, 2'000});
+  run.p.device.work.push_back(run.p.device.work[0]);
+  run.p.device.work[1].device = 1;
+  run.p.device.timeline.items[1].work = 1;
+  const read_packets trace(packets_of(run.p));
+  REQUIRE(trace.slices.size() == 2);
+  for (const packet_slice& s : trace.slices)
+    CHECK(trace.row_of(s) == "GPU " + std::to_string(s.gpu) + " stream 7");
+  CHECK(trace.slices[0].gpu + trace.slices[1].gpu == 1);
 }
 
 TEST_CASE("trace_packets.random_timelines_show_what_the_json_shows") {
@@ -191,11 +255,12 @@ TEST_CASE("trace_packets.texts_are_forgotten_where_they_are_too_many") {
   for (int i = 0; i < 3'000; ++i) {
     const auto op = run.op(main, "Op" + std::to_string(i % 500), "n=" + std::to_string(i));
     run.scope_at(op, 10 * i, 10 * i + 7);
+    if (i % 30 == 0) run.kernel_at({-1, -1, 10 * i, 10 * i + 20}, {.scope = op});
   }
   std::string text;
   kprof::text_sink out(&append_to, &text);
   kprof::detail::trace_source source(run.p);
-  kprof::detail::packet_trace format(source, out, 20'000);
+  kprof::detail::packet_trace format(source, true, out, 20'000);
   kprof::detail::trace_walk(source, format).write();
   out.flush();
   const read_packets small(text), whole(packets_of(run.p));

@@ -32,8 +32,13 @@ namespace detail {
 /// path the other.
 enum class launch_category : std::uint8_t { by_name, tensorboard, hta };
 
+/// What Perfetto's packets have for work of devices: rows of its table gpu_slice, or slices of
+/// tracks as for the host.
+enum class packet_work : std::uint8_t { stages, tracks };
+
 struct trace_options {
   launch_category launches = launch_category::by_name;
+  packet_work gpu = packet_work::stages;
 };
 
 inline constexpr option trace_option_table[] = {
@@ -44,6 +49,13 @@ inline constexpr option trace_option_table[] = {
      .meaning = "category of calls of CUDA: Runtime for TensorBoard, which is what auto gives a "
                 "file called *.pt.trace.json, cuda_runtime for HTA",
      .store = &store_member<&trace_options::launches>},
+    {.name = "gpu",
+     .kind = option_kind::choice,
+     .form = "stages|tracks",
+     .fallback = "stages",
+     .meaning = "work of GPUs in a *.pftrace: stages are Perfetto's table gpu_slice, with arrows "
+                "from its release 56 on; tracks have arrows in each release, and no gpu_slice",
+     .store = &store_member<&trace_options::gpu>},
 };
 
 inline std::string_view category_of_launches(launch_category wanted, std::string_view path) {
@@ -68,7 +80,7 @@ KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_va
   return put_packed_by_name(path, out, [&](text_sink& sink) {
     trace_source source(run);
     if (names_packets(path)) {
-      packet_trace format(source, sink);
+      packet_trace format(source, options.gpu == packet_work::stages, sink);
       return trace_walk(source, format).write();
     }
     json_trace format(source, category_of_launches(options.launches, path), sink);

@@ -18,13 +18,16 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Numbers in Perfetto's InternedData.
 namespace interned {
-inline constexpr std::uint32_t category = 1, event_name = 2, argument_name = 3, argument_text = 29;
+inline constexpr std::uint32_t category = 1, event_name = 2, argument_name = 3, argument_text = 29,
+                               graphics_context = 23, gpu_specification = 24;
 }
 
 class interned_texts {
@@ -47,9 +50,58 @@ class interned_texts {
     }
     return at->second;
   }
+  /// The number of a render stage of Perfetto: the name of what a device did, and as its
+  /// description the category.
+  std::uint64_t stage(std::string_view category, std::string_view name) {
+    plain_ = category;
+    plain_ += ' ';
+    const std::size_t begin = plain_.size();
+    append_trace_text(plain_, name);
+    const auto [at, is_new] = stages_.try_emplace(plain_, first_stage + stages_.size());
+    if (is_new) {
+      taken_ += plain_.size() + per_text;
+      constexpr std::uint64_t other = 0, compute = 2;
+      entry_.clear();
+      entry_.number(1, at->second);
+      entry_.bytes(2, std::string_view{plain_}.substr(begin));
+      entry_.bytes(3, category);
+      entry_.number(4, category == "kernel" ? compute : other);
+      not_written_.message(interned::gpu_specification, entry_);
+    }
+    return at->second;
+  }
+  /// A hardware queue of Perfetto, which is a row of a stream, has the row's number. Perfetto takes
+  /// another number for another row, so that it stays when the texts are forgotten.
+  std::uint64_t queue(std::uint64_t number, std::string_view name) {
+    if (told_queues_.insert(number).second) {
+      plain_.clear();
+      append_trace_text(plain_, name);
+      taken_ += plain_.size() + per_text;
+      entry_.clear();
+      entry_.number(1, number);
+      entry_.bytes(2, plain_);
+      not_written_.message(interned::gpu_specification, entry_);
+    }
+    return number;
+  }
+  /// The number of the program's CUDA context.
+  std::uint64_t context(std::uint32_t pid) {
+    constexpr std::uint64_t number = 1, cuda = 4;
+    if (!std::exchange(has_context_, true)) {
+      entry_.clear();
+      entry_.number(1, number);
+      entry_.number(2, pid);
+      entry_.number(3, cuda);
+      not_written_.message(interned::graphics_context, entry_);
+    }
+    return number;
+  }
   bool is_full() const noexcept { return taken_ >= most_; }
   void forget() {
     for (numbers& of : fields_) of.clear();
+    stages_.clear();
+    told_queues_.clear();
+    has_context_ = false;
     not_written_.clear();
     taken_ = 0;
   }
@@ -61,13 +113,17 @@ class interned_texts {
  private:
   using numbers = std::unordered_map<std::string, std::uint64_t>;
   static constexpr std::size_t per_text = 96;  // of the table, about
+  /// Stages and queues share their numbers; no track has one of these.
+  static constexpr std::uint64_t first_stage = std::uint64_t{1} << 32U;
 
   numbers& of_field(std::uint32_t field) noexcept {
     return fields_[field == interned::argument_text ? 0 : field];
   }
 
   std::size_t most_, taken_ = 0;
-  numbers fields_[4];
+  numbers fields_[4], stages_;
+  std::unordered_set<std::uint64_t> told_queues_;
+  bool has_context_ = false;
   proto_message not_written_, entry_;
   std::string plain_;
 };

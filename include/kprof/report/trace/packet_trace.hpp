@@ -14,6 +14,7 @@
 #include <kprof/report/stacks/protobuf.hpp>
 #include <kprof/report/trace/held_call.hpp>
 #include <kprof/report/trace/packet_interning.hpp>
+#include <kprof/report/trace/packet_stages.hpp>
 #include <kprof/report/trace/packet_tracks.hpp>
 #include <kprof/report/trace/slice_facts.hpp>
 #include <kprof/report/trace/time_order.hpp>
@@ -21,7 +22,9 @@
 #include <kprof/report/trace/trace_walk.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,17 +41,21 @@ struct slice_packet {
 
 class packet_trace {
  public:
+  /// `has_stages`: work of devices is written as render stages, else as slices of tracks.
   /// `text_bytes`: bytes of texts that have a number at a time.
-  packet_trace(trace_source& source, text_sink& out, std::size_t text_bytes = std::size_t{2} << 20U)
+  packet_trace(trace_source& source, bool has_stages, text_sink& out,
+               std::size_t text_bytes = std::size_t{2} << 20U)
       : source_(source),
+        has_stages_(has_stages),
         p_(source.run),
         out_(out),
         origin_(source.events.origin()),
         texts_(text_bytes),
-        tracks_(source.run, source.places) {}
+        tracks_(source.run, source.places, has_stages) {}
 
   void begin() {
     put_clocks();
+    if (has_stages_) put_descriptor();
     tracks_.each_of_profile([this](const proto_message& track) { put_track(track); });
   }
   /// What is left out is counted, as are the devices described, by the arguments of an event.
@@ -66,9 +73,12 @@ class packet_trace {
       put_event(source_.events.first());
     }
   }
-  template <class Row>
-  void further_row(const Row& of, std::size_t row, std::uint32_t tid) {
-    put_track(tracks_.further_row(of, row, tid));
+  void further_row(std::uint32_t thread, std::size_t row, std::uint32_t tid) {
+    put_track(tracks_.further_row(thread, row, tid));
+  }
+  void further_row(const traced_stream& stream, std::size_t row, std::uint32_t tid) {
+    if (has_stages_) tracks_.further_queue(stream, row, tid);
+    else put_track(tracks_.further_row(stream, row, tid));
   }
 
   std::int64_t end_of_step(std::int64_t, std::int64_t end) const noexcept { return end; }
@@ -90,8 +100,10 @@ class packet_trace {
     add_title({is_of_driver(call.name) ? "cuda_driver" : "cuda_runtime", std::string{call.name}});
     if (call.correlation <= 0xFFFFFFFFU)
       annotation_list(event_, texts_).integer("correlation", call.correlation);
-    for (const std::uint32_t index : call.arrows)
-      event_.fixed(field::flow_ids, arrow_of(p_.device.timeline.items[index], index));
+    if (has_stages_) add_launched(call.arrows);
+    else
+      for (const std::uint32_t index : call.arrows)
+        event_.fixed(field::flow_ids, arrow_of(p_.device.timeline.items[index], index));
     put_slice(at);
   }
 
@@ -99,16 +111,11 @@ class packet_trace {
   /// An arrow's number leads nowhere where its launch does not have it too.
   void item(const slice_place& at, std::uint32_t index, bool is_launched) {
     const device_item& item = p_.device.timeline.items[index];
+    if (has_stages_) return put_stage(at, item, index, is_launched);
     begin_slice(at);
     event_.fields(item_packet(item.work).fields.text());
     annotation_list args(event_, texts_);
-    if (item.correlation != 0) args.integer("correlation", item.correlation);
-    if (p_.device.work[item.work].task != device_task::kernel && item.bytes > 0) {
-      args.integer("bytes", item.bytes);
-      if (at.end > at.begin)
-        args.number("memory bandwidth (GB/s)",
-                    static_cast<double>(item.bytes) / static_cast<double>(at.end - at.begin));
-    }
+    add_arguments(at, item, args);
     put_event(at.begin);
     begin_event(event_type::end, tracks_.of_row(at.pid, at.tid));
     // Perfetto leads an arrow from the event that is earlier to the other's slice. By clocks that
@@ -146,10 +153,20 @@ class packet_trace {
   const slice_packet& item_packet(std::uint32_t work) {
     return items_.of(work, [&](slice_packet& made) {
       const device_work& w = p_.device.work[work];
+      if (has_stages_) return make_stage(w, made);
       make_title(made.fields, source_.slices.title_of_item(w));
       annotation_list args(made.fields, texts_);
       source_.slices.add_item(w, made.figures, args);
     });
+  }
+  template <class Args>
+  void add_arguments(const slice_place& at, const device_item& item, Args& args) const {
+    if (item.correlation != 0) args.integer("correlation", item.correlation);
+    if (p_.device.work[item.work].task == device_task::kernel || item.bytes == 0) return;
+    args.integer("bytes", item.bytes);
+    if (at.end > at.begin)
+      args.rounded("memory bandwidth (GB/s)",
+                   static_cast<double>(item.bytes) / static_cast<double>(at.end - at.begin));
   }
   void make_title(proto_message& out, const slice_title& title) {
     out.number(field::categories, texts_.number(interned::category, title.category));
@@ -158,15 +175,60 @@ class packet_trace {
   }
   void add_title(const slice_title& title) { make_title(event_, title); }
 
+  // ---- render stages
+
+  void make_stage(const device_work& w, slice_packet& made) {
+    const slice_title title = source_.slices.title_of_item(w);
+    made.fields.number(stage_field::stage,
+                       texts_.stage(title.category, title.name.empty() ? "(no name)" : title.name));
+    made.fields.number(stage_field::gpu, source_.places.pid_of_device(w.device));
+    extra_data_list args(made.fields);
+    source_.slices.add_item(w, made.figures, args);
+  }
+  void put_stage(const slice_place& at, const device_item& item, std::uint32_t index,
+                 bool is_launched) {
+    forget_if_full();
+    const std::uint64_t row = tracks_.of_row(at.pid, at.tid);
+    is_end_ = false;
+    event_.clear();
+    event_.number(stage_field::event, arrow_of(item, index));
+    event_.number(stage_field::duration, static_cast<std::uint64_t>(at.end - at.begin));
+    event_.number(stage_field::context, texts_.context(source_.places.pid()));
+    event_.number(stage_field::queue, texts_.queue(row, tracks_.queue(row)));
+    event_.fields(item_packet(item.work).fields.text());
+    extra_data_list args(event_);
+    add_arguments(at, item, args);
+    if (is_launched && item.start > item.call_begin)
+      args.integer("waited (ns)", static_cast<std::uint64_t>(item.start) -
+                                      static_cast<std::uint64_t>(item.call_begin));
+    constexpr std::uint32_t render_stage_event = 53;
+    put_event(at.begin, render_stage_event);
+  }
+  /// Perfetto leads an arrow from a call to the stages with these numbers.
+  void add_launched(std::span<const std::uint32_t> items) {
+    if (items.empty()) return;
+    proto_message correlation;
+    for (const std::uint32_t index : items)
+      correlation.number(1, arrow_of(p_.device.timeline.items[index], index));
+    event_.message(gpu_correlation_field, correlation);
+  }
+  void put_descriptor() {
+    packet_.clear();
+    packet_.message(72, gpu_correlation_descriptor());
+    put_packet(false);
+  }
+
   // ---- packets
 
+  void forget_if_full() {
+    if (!texts_.is_full()) return;
+    texts_.forget();
+    scopes_.forget();
+    items_.forget();
+    forgets_ = true;
+  }
   void begin_slice(const slice_place& at) {
-    if (texts_.is_full()) {
-      texts_.forget();
-      scopes_.forget();
-      items_.forget();
-      forgets_ = true;
-    }
+    forget_if_full();
     begin_event(event_type::begin, tracks_.of_row(at.pid, at.tid));
   }
   void put_slice(const slice_place& at) {
@@ -180,10 +242,10 @@ class packet_trace {
     event_.number(field::type, static_cast<std::uint64_t>(type));
     event_.number(field::track, track);
   }
-  void put_event(std::int64_t at) {
+  void put_event(std::int64_t at, std::uint32_t kind = 11) {
     packet_.clear();
     packet_.number(8, static_cast<std::uint64_t>(at - origin_));
-    packet_.message(11, event_);
+    packet_.message(kind, event_);
     put_packet(!is_end_);
   }
   void put_track(const proto_message& track) {
@@ -226,6 +288,7 @@ class packet_trace {
   }
 
   trace_source& source_;
+  bool has_stages_;
   const profile& p_;
   text_sink& out_;
   std::int64_t origin_;

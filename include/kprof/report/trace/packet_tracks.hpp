@@ -19,13 +19,16 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 class packet_tracks {
  public:
-  packet_tracks(const profile& p, trace_places& places) : p_(p), places_(places) {}
+  /// `has_stages`: rows of streams are no tracks, but queues of render stages.
+  packet_tracks(const profile& p, trace_places& places, bool has_stages)
+      : p_(p), places_(places), has_stages_(has_stages) {}
 
   /// Calls use(descriptor) for the tracks that are known from the beginning.
   template <class Use>
@@ -38,7 +41,9 @@ class packet_tracks {
       track.number(11, 3);  // streams come in the order of their ranks
       use(track);
     }
-    for (traced_stream& s : places_.streams()) use(stream(s, name_of_stream(s), s.tid));
+    for (traced_stream& s : places_.streams())
+      if (has_stages_) add_queue(s, name_of_stream(s), s.tid);
+      else use(stream(s, name_of_stream(s), s.tid));
   }
 
   /// A row beside the first one of a thread or a stream.
@@ -52,6 +57,11 @@ class packet_tracks {
   proto_message further_row(const traced_stream& s, std::size_t row, std::uint32_t tid) {
     return stream(s, numbered_row(name_of_stream(s), row), tid);
   }
+  void further_queue(const traced_stream& s, std::size_t row, std::uint32_t tid) {
+    add_queue(s, numbered_row(name_of_stream(s), row), tid);
+  }
+  /// The name of a queue by the number of its row.
+  const std::string& queue(std::uint64_t number) const { return queues_.at(number); }
   proto_message further_track(std::string_view name) { return named(++latest_, name); }
 
   bool is_new_curve(const curve_point& point) const {
@@ -125,9 +135,19 @@ class packet_tracks {
     return track;
   }
 
+  /// Perfetto 52 draws the queues of all devices in one group.
+  void add_queue(const traced_stream& s, const std::string& name, std::uint32_t tid) {
+    const std::vector<traced_stream>& all = places_.streams();
+    const bool has_several = all.front().device != all.back().device;
+    queues_[next(row_key(s.pid, tid))] =
+        has_several ? "GPU " + std::to_string(s.device) + ' ' + name : name;
+  }
+
   const profile& p_;
   trace_places& places_;
+  bool has_stages_;
   std::unordered_map<std::uint64_t, std::uint64_t, key_hash> numbers_;
+  std::unordered_map<std::uint64_t, std::string> queues_;
   std::uint64_t latest_ = 0;
   std::uint32_t curve_pid_ = 0;
   std::string curve_name_, curve_unit_;
