@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Opens traces in Catapult's viewer, once chrome://tracing: check_catapult.py FOLDER
+"""Opens traces for TensorBoard in Catapult's viewer, which TensorBoard and chrome://tracing have:
+check_catapult.py FOLDER
 
 Fails on any warning, and where it does not have every scope and every arrow of the profile.
 """
@@ -46,7 +47,8 @@ def main():
             profile = saved.Profile(folder / f"{run}.saved.json")
             driver.get(f"{address}/{page.relative_to(browser.viewers())}")
             browser.wait(driver, READY)
-            driver.execute_script(LOAD, run, (folder / f"{run}.json").read_text())
+            driver.execute_script(LOAD, run,
+                                  (folder / f"{run}.pt.trace.json").read_text())
             seen = browser.wait(driver, LOADED)
             if seen.get("refused") or seen["warnings"]:
                 raise SystemExit(f"FAIL: {run}: {seen.get('refused') or seen['warnings'][:5]}")

@@ -155,7 +155,7 @@ def compare(sql, profile, has_stages):
 def main():
     folder = pathlib.Path(sys.argv[1])
     traces = [folder / f"{run}.{end}" for run in ("resnet50", "training") for end in
-              ("json", "json.gz", "pftrace", "pftrace.gz", "tracks.pftrace")]
+              ("json", "json.gz", "kineto.json", "pftrace", "pftrace.gz", "tracks.pftrace")]
     of_json = {}
     address = browser.serve(browser.viewers(), {f"/{t.name}": str(t) for t in traces})
     driver = browser.chromium()
@@ -177,7 +177,7 @@ def main():
             run, end = trace.name.split(".", 1)
             has_stages = end.startswith("pftrace")
             compare(sql, saved.Profile(folder / f"{run}.saved.json"), has_stages)
-            if end == "json":
+            if end == "kineto.json":
                 of_json[run] = tables(sql)
             elif end.endswith("pftrace"):
                 compare_formats(run, of_json[run], tables(sql), not has_stages)

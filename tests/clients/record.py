@@ -6,12 +6,13 @@ record.py FOLDER RESNET50 TRAINING SCRIPTED KPROF TRAIN WIDE
 RESNET50, TRAINING and TRAIN are the examples resnet50_onednn, 18_gpu_training and train, SCRIPTED
 the folder of the scripted CUDA, KPROF the program kprof, WIDE that of wide.cpp. A run NAME gives
 NAME.saved.json and traces when it ends: NAME.json, NAME.json.gz, NAME.pt.trace.json, NAME.pftrace,
-NAME.pftrace.gz and, with work of GPUs as tracks, NAME.tracks.pftrace. What `kprof show` makes of
-the saved profile is NAME.folded, NAME.device.folded, NAME.callgrind, NAME.pb.gz, NAME.gbench.json,
-NAME.hatchet, NAME.html and NAME.csv. The pages below have a profile and a table beside them only:
-train and wide.cpp's, with 64 threads (threads), 10,000 rows and steps (rows, steps), 100,000 and
-10^6 slices (slices, million), and the training as if it had two GPUs (devices). The page
-hostile.html is of resnet50 with names that would be markup. training.txt is the report.
+NAME.pftrace.gz and, with work of GPUs as tracks or with all details, NAME.tracks.pftrace and
+NAME.kineto.json. What `kprof show` makes of the saved profile is NAME.folded, NAME.device.folded,
+NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and NAME.csv. The pages below
+have a profile and a table beside them only: train and wide.cpp's, with 64 threads (threads), 10,000
+rows and steps (rows, steps), 100,000 and 10^6 slices (slices, million), and the training as if it
+had two GPUs (devices). The page hostile.html is of resnet50 with names that would be markup.
+training.txt is the report.
 """
 
 import json
@@ -32,7 +33,8 @@ FILES = (
 def run(folder, kprof, name, command, environment):
     outputs = [f"save(path={name}.saved.json,timeline=plain)"]
     outputs += [f"trace(path={name}.{end})" for end in TRACES]
-    outputs += [f"trace(path={name}.tracks.pftrace,gpu=tracks)"]
+    outputs += [f"trace(path={name}.tracks.pftrace,gpu=tracks)",
+                f"trace(path={name}.kineto.json,detail=kineto)"]
     subprocess.run(
         command,
         cwd=folder,

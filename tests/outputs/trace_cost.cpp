@@ -133,7 +133,8 @@ int main(int argc, char** argv) {
     cheap &= is_cheap("host", run, run.timeline.size(), "run.pftrace", 80);
   }
   const kprof::profile run = launches(slices);
-  cheap &= is_cheap("GPU", run, 3 * run.timeline.size(), "run.json", 310);
+  cheap &= is_cheap("GPU", run, 3 * run.timeline.size(), "run.json", 200);
+  cheap &= is_cheap("GPU", run, 3 * run.timeline.size(), "run.pt.trace.json", 310);
   cheap &= is_cheap("GPU", run, 3 * run.timeline.size(), "run.pftrace", 125);
   cheap &= is_cheap("GPU", run, 3 * run.timeline.size(), "run.pftrace", 95, "tracks");
   return cheap ? 0 : 1;

@@ -137,6 +137,9 @@ struct read_trace {
       const std::int64_t begin = ns(e.at("ts"));
       slices.push_back({std::string{e.at("cat").as_string()}, name, row, begin,
                         begin + ns(e.at("dur")), e.at("args").as_object()});
+      const auto has = [&](const char* key) { return e.contains(key) && e.at(key).as_bool(); };
+      if (has("flow_out")) starts.push_back({whole(e.at("bind_id")), row, begin});
+      if (has("flow_in")) ends.push_back({whole(e.at("bind_id")), row, begin});
     } else if (phase == "s") {
       starts.push_back({whole(e.at("id")), row, ns(e.at("ts"))});
     } else if (phase == "f") {
@@ -153,6 +156,7 @@ struct read_trace {
   }
 };
 
+/// With no options as a file of any name has it: short.
 inline std::string trace_text(const kprof::profile& p,
                               std::vector<kprof::option_setting> options = {}) {
   std::string text;

@@ -97,7 +97,7 @@ TEST_CASE("trace.processes_rows_and_devices_have_names") {
 
 TEST_CASE("trace.work_of_a_device_is_on_its_stream_with_an_arrow_from_its_launch") {
   const small_run run;
-  const read_trace trace(trace_text(run.p));
+  const read_trace trace(trace_text(run.p, {{"detail", "kineto"}}));
   REQUIRE(names(trace.of("kernel")) == std::vector<std::string>{"gemm"});
   const trace_slice kernel = trace.of("kernel")[0];
   CHECK(kernel.row == kprof_test::row_number{0, 7});
@@ -133,6 +133,60 @@ TEST_CASE("trace.work_of_a_device_is_on_its_stream_with_an_arrow_from_its_launch
   CHECK(trace.starts[0].id == 11);
   CHECK(trace.starts[0].at == 3'000);
   CHECK(trace.loose_arrows() == std::vector<std::string>{});
+}
+
+TEST_CASE("trace.short_of_all_details_slices_tell_of_their_arrows") {
+  const small_run run;
+  const std::string text = trace_text(run.p);
+  CHECK(text.find("\"ph\":\"s\"") == std::string::npos);
+  CHECK(text.find("\"ph\":\"f\"") == std::string::npos);
+  const read_trace trace(text), whole(trace_text(run.p, {{"detail", "kineto"}}));
+  REQUIRE(trace.starts.size() == 2);
+  REQUIRE(trace.ends.size() == 2);
+  CHECK(trace.starts[0].id == 3);  // past the number of items
+  CHECK(trace.loose_arrows() == std::vector<std::string>{});
+  // What Perfetto shows and HTA reads.
+  const trace_slice kernel = trace.of("kernel")[0], launch = trace.of("cuda_runtime")[0];
+  CHECK(kernel.args ==
+        boost::json::object{
+            {"grid", {4, 1, 1}}, {"block", {256, 1, 1}}, {"stream", 7}, {"correlation", 11}});
+  CHECK(launch.args == boost::json::object{{"correlation", 11}});
+  CHECK(trace.of("gpu_memcpy")[0].real("memory bandwidth (GB/s)") == 2);
+  CHECK(trace.called("Gemm")[0].number("External id") == -1);
+  REQUIRE(trace.slices.size() == whole.slices.size());
+  for (std::size_t i = 0; i < whole.slices.size(); ++i) {
+    CHECK(trace.slices[i].name == whole.slices[i].name);
+    CHECK(trace.slices[i].begin == whole.slices[i].begin);
+    CHECK(trace.slices[i].end == whole.slices[i].end);
+  }
+}
+
+TEST_CASE("trace.an_arrow_that_perfetto_would_lose_is_two_events") {
+  timeline_builder run;
+  const auto gemm = run.op(run.thread("main", 99), "Gemm");
+  run.scope_at(gemm, 1'000, 2'000);
+  run.kernel_at({1'500, 1'900, 1'499, 2'500}, {.scope = gemm});  // seems to start before its launch
+  run.p.device.timeline.items.back().correlation = 5;
+  const std::string text = trace_text(run.p);
+  CHECK(text.find("bind_id") == std::string::npos);
+  const read_trace trace(text);
+  CHECK(trace.starts.size() == 1);
+  CHECK(trace.ends.size() == 1);
+  CHECK(trace.loose_arrows() == std::vector<std::string>{});
+  run.p.device.timeline.items.back().start = 1'500;
+  CHECK(trace_text(run.p).find("bind_id") != std::string::npos);
+}
+
+TEST_CASE("trace.a_file_for_tensorboard_has_all_details") {
+  const small_run run;
+  const auto has_ids = [&](std::vector<kprof::option_setting> options) {
+    return trace_text(run.p, std::move(options)).find("External id") != std::string::npos;
+  };
+  CHECK(has_ids({{"path", "a.pt.trace.json"}}));
+  CHECK(has_ids({{"path", "a.pt.trace.json"}, {"launches", "cuda_runtime"}}));
+  CHECK_FALSE(has_ids({{"path", "a.pt.trace.json"}, {"detail", "short"}}));
+  CHECK_FALSE(has_ids({{"path", "a.json"}, {"launches", "Runtime"}}));
+  CHECK(has_ids({{"path", "a.json"}, {"detail", "kineto"}}));
 }
 
 TEST_CASE("trace.steps_are_those_of_pytorch") {
@@ -172,7 +226,7 @@ TEST_CASE("trace.calls_lie_in_their_scopes_though_clocks_differ") {
   run.kernel_at({999, 1'500, 3'000, 4'000}, {.scope = gemm});
   run.scope_at(gemm, 5'000, 6'000);
   run.kernel_at({5'500, 6'003, 7'000, 8'000}, {.scope = gemm});
-  const read_trace trace(trace_text(run.p));
+  const read_trace trace(trace_text(run.p, {{"detail", "kineto"}}));
   CHECK(trace.crossing() == std::vector<std::string>{});
   CHECK(trace.rows.size() == 2);
   const std::vector<trace_slice> launches = trace.of("cuda_runtime"), ops = trace.of("cpu_op");
@@ -215,7 +269,7 @@ TEST_CASE("trace.a_graph_is_one_launch_with_an_arrow_to_each_of_its_kernels") {
     run.kernel_at({1'000, 2'000, 3'000 + 100 * i, 3'400}, {.scope = gemm, .graph = true});
     run.p.device.timeline.items.back().correlation = 77;
   }
-  const read_trace trace(trace_text(run.p));
+  const read_trace trace(trace_text(run.p, {{"detail", "kineto"}}));
   REQUIRE(names(trace.of("cuda_runtime")) == std::vector<std::string>{"cudaGraphLaunch"});
   CHECK(trace.of("cuda_runtime")[0].number("External id") ==
         trace.called("Step")[0].number("External id"));

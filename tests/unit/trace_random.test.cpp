@@ -58,9 +58,9 @@ std::size_t counted_steps(const kprof::profile& p) {
   return n;
 }
 
-void check_whole(const kprof::profile& p, unsigned seed) {
-  const std::string text = trace_text(p);
-  CAPTURE(seed);
+void check_whole(const kprof::profile& p, unsigned seed, const char* detail) {
+  const std::string text = trace_text(p, {{"detail", detail}});
+  CAPTURE(seed, detail);
   const read_trace trace(text);
   CHECK(trace.crossing() == std::vector<std::string>{});
   CHECK(trace.loose_arrows() == std::vector<std::string>{});
@@ -76,6 +76,9 @@ void check_whole(const kprof::profile& p, unsigned seed) {
     CHECK(trace.processes.count(s.row.first) == 1);
   }
   for (const std::string& line : kprof_test::lines_of(text)) CHECK(kprof_test::is_plain_text(line));
+}
+void check_whole(const kprof::profile& p, unsigned seed) {
+  for (const char* const detail : {"short", "kineto"}) check_whole(p, seed, detail);
 }
 
 }  // namespace

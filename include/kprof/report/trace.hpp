@@ -32,12 +32,16 @@ namespace detail {
 /// path the other.
 enum class launch_category : std::uint8_t { by_name, tensorboard, hta };
 
+/// What a Chrome trace has: all that PyTorch's profiler writes, or less.
+enum class trace_detail : std::uint8_t { by_name, brief, kineto };
+
 /// What Perfetto's packets have for work of devices: rows of its table gpu_slice, or slices of
 /// tracks as for the host.
 enum class packet_work : std::uint8_t { stages, tracks };
 
 struct trace_options {
   launch_category launches = launch_category::by_name;
+  trace_detail detail = trace_detail::by_name;
   packet_work gpu = packet_work::stages;
 };
 
@@ -49,6 +53,14 @@ inline constexpr option trace_option_table[] = {
      .meaning = "category of calls of CUDA: Runtime for TensorBoard, which is what auto gives a "
                 "file called *.pt.trace.json, cuda_runtime for HTA",
      .store = &store_member<&trace_options::launches>},
+    {.name = "detail",
+     .kind = option_kind::choice,
+     .form = "auto|short|kineto",
+     .fallback = "auto",
+     .meaning = "of work of GPUs in a Chrome trace: kineto is all that PyTorch's profiler writes, "
+                "for TensorBoard, TraceLens and Catapult, and what auto gives a file called "
+                "*.pt.trace.json; short is what Perfetto and HTA read, in fewer bytes",
+     .store = &store_member<&trace_options::detail>},
     {.name = "gpu",
      .kind = option_kind::choice,
      .form = "stages|tracks",
@@ -58,11 +70,15 @@ inline constexpr option trace_option_table[] = {
      .store = &store_member<&trace_options::gpu>},
 };
 
-inline std::string_view category_of_launches(launch_category wanted, std::string_view path) {
+/// Whether the file is called as TensorBoard wants it.
+inline bool is_named_for_tensorboard(std::string_view path) {
   if (names_gzip(path)) path.remove_suffix(3);
+  return path.ends_with(".pt.trace.json");
+}
+inline std::string_view category_of_launches(launch_category wanted, std::string_view path) {
   const bool is_for_tensorboard =
       wanted == launch_category::tensorboard ||
-      (wanted == launch_category::by_name && path.ends_with(".pt.trace.json"));
+      (wanted == launch_category::by_name && is_named_for_tensorboard(path));
   return is_for_tensorboard ? "Runtime" : "cuda_runtime";
 }
 
@@ -83,7 +99,10 @@ KPROF_DETAIL_LOCAL inline status write_trace(const profile& run, const option_va
       packet_trace format(source, options.gpu == packet_work::stages, sink);
       return trace_walk(source, format).write();
     }
-    json_trace format(source, category_of_launches(options.launches, path), sink);
+    const bool is_kineto =
+        options.detail == trace_detail::kineto ||
+        (options.detail == trace_detail::by_name && is_named_for_tensorboard(path));
+    json_trace format(source, category_of_launches(options.launches, path), is_kineto, sink);
     trace_walk(source, format).write();
   });
 }

@@ -64,6 +64,7 @@ struct awaited_item {
   std::uint64_t id = 0;        ///< "External id" of its operator; 0: none
   std::int64_t launched = -1;  ///< begin of the slice of its launch; negative: there is no arrow
   std::uint32_t tid = 0;       ///< its row, where it has come
+  bool is_bound = false;       ///< the slice of its launch tells of the arrow itself
 };
 
 }  // namespace detail

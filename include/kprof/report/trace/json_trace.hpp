@@ -37,11 +37,14 @@ class json_trace {
   static constexpr std::uint32_t no_number = 0xFFFFFFFFU;
 
  public:
-  /// `runtime_category`: of calls of CUDA's libraries.
-  json_trace(trace_source& source, std::string_view runtime_category, text_sink& out)
+  /// `runtime_category`: of calls of CUDA's libraries. `is_kineto`: all that PyTorch's profiler
+  /// writes, else what Perfetto and HTA read.
+  json_trace(trace_source& source, std::string_view runtime_category, bool is_kineto,
+             text_sink& out)
       : source_(source),
         p_(source.run),
         runtime_category_(runtime_category),
+        is_kineto_(is_kineto),
         out_(out),
         origin_(source.events.origin()),
         heads_(source.run, source.places) {}
@@ -70,7 +73,7 @@ class json_trace {
     const slice_text& text = scope_text(node);
     line_ += text.head;
     args_ = text.args;
-    if (id != 0) add_number("External id", id);
+    if (id != 0 && is_kineto_) add_number("External id", id);
     if (share > 0) {
       add_key("% of roof");
       append_rounded(args_, share);
@@ -80,11 +83,12 @@ class json_trace {
   void call(const slice_place& at, const traced_call& call) {
     append_head(category_of(call.name), call.name);
     args_.clear();
-    if (call.id != 0) add_number("External id", call.id);
+    if (call.id != 0 && is_kineto_) add_number("External id", call.id);
     add_number("correlation", call.correlation);
-    put_slice(at);
+    bound_ = can_bind(at, call) ? call.arrows.front() : no_number;
+    put_slice(at, bound_, "flow_out");
     for (const std::uint32_t index : call.arrows)
-      put_arrow("s", arrow_of(p_.device.timeline.items[index], index), at.pid, at.tid, at.begin);
+      if (index != bound_) put_arrow("s", number_of_arrow(index), at.pid, at.tid, at.begin);
   }
 
   const slice_figures& figures_of_item(std::uint32_t work) { return item_text(work).figures; }
@@ -99,6 +103,7 @@ class json_trace {
     const auto [at, is_new] = awaited_.try_emplace(index);
     at->second.id = id;
     at->second.launched = arrow_begin;
+    at->second.is_bound = index == bound_;
     if (is_new) return;
     put_item(index, at->second);
     awaited_.erase(at);
@@ -134,10 +139,27 @@ class json_trace {
       const slice_title title = source_.slices.title_of_item(w);
       append_head(made.head, title.category, title.name);
       json_members args(made.args);
-      source_.slices.add_item(w, made.figures, args);
+      source_.slices.add_item(w, made.figures, args, is_kineto_);
     });
   }
 
+  /// Whether the slices themselves say that an arrow leads from one to the other, which takes fewer
+  /// bytes than two events. One slice has one such arrow, and Perfetto wants its begin first.
+  /// TraceLens takes only events, and Catapult warns of arguments that both slices have.
+  bool can_bind(const slice_place& at, const traced_call& call) const {
+    if (is_kineto_ || call.arrows.size() != 1) return false;
+    return source_.events.time(p_.device.timeline.items[call.arrows.front()].start) >= at.begin;
+  }
+  /// Perfetto 52 numbers arrows of two events itself, from 1 on, and takes these numbers as they are:
+  /// they begin after as many as there can be arrows.
+  std::uint64_t number_of_bound(std::uint32_t index) const noexcept {
+    return p_.device.timeline.items.size() + 1 + index;
+  }
+  /// TraceLens wants that of the launch; in a short trace it could be that of a bound arrow.
+  std::uint64_t number_of_arrow(std::uint32_t index) const noexcept {
+    return is_kineto_ ? arrow_of(p_.device.timeline.items[index], index)
+                      : (std::uint64_t{1} << 32U) + index;
+  }
   std::string_view category_of(std::string_view function) const noexcept {
     return is_of_driver(function) && runtime_category_ == "cuda_runtime" ? "cuda_driver"
                                                                          : runtime_category_;
@@ -160,8 +182,10 @@ class json_trace {
     const std::int64_t begin = source_.events.time(item.start), end = source_.events.time(item.end);
     line_ += text.head;
     args_ = text.args;
-    if (known.id != 0) add_number("External id", known.id);
-    add_number("device", pid);
+    if (is_kineto_) {
+      if (known.id != 0) add_number("External id", known.id);
+      add_number("device", pid);
+    }
     add_number("stream", known.tid);
     if (item.correlation != 0) add_number("correlation", item.correlation);
     if (work.task != device_task::kernel && item.bytes > 0) {
@@ -171,9 +195,9 @@ class json_trace {
         append_rounded(args_, static_cast<double>(item.bytes) / static_cast<double>(end - begin));
       }
     }
-    put_slice({pid, known.tid, begin, end});
-    if (known.launched >= 0)
-      put_arrow("f", arrow_of(item, index), pid, known.tid, std::max(begin, known.launched));
+    put_slice({pid, known.tid, begin, end}, known.is_bound ? index : no_number, "flow_in");
+    if (known.launched >= 0 && !known.is_bound)
+      put_arrow("f", number_of_arrow(index), pid, known.tid, std::max(begin, known.launched));
   }
 
   // ---- text
@@ -200,7 +224,9 @@ class json_trace {
     append_integer(args_, value);
   }
 
-  void put_slice(const slice_place& at) {
+  /// `bound`: the item at whose slice an arrow ends; no_number: the slice tells of none.
+  void put_slice(const slice_place& at, std::uint32_t bound = no_number,
+                 std::string_view flow = {}) {
     append_integer(line_, at.pid);
     line_ += ",\"tid\":";
     append_integer(line_, at.tid);
@@ -208,6 +234,13 @@ class json_trace {
     append_us(line_, at.begin - origin_);
     line_ += ",\"dur\":";
     append_us(line_, at.end - at.begin);
+    if (bound != no_number) {
+      line_ += ",\"bind_id\":";
+      append_integer(line_, number_of_bound(bound));
+      line_ += ",\"";
+      line_ += flow;
+      line_ += "\":true";
+    }
     line_ += ",\"args\":{";
     line_ += args_;
     line_ += "}},\n";
@@ -237,12 +270,14 @@ class json_trace {
   trace_source& source_;
   const profile& p_;
   std::string_view runtime_category_;
+  bool is_kineto_;
   text_sink& out_;
   std::int64_t origin_;
   trace_heads heads_;
   latest_made<slice_text> scopes_, items_;
   std::unordered_map<std::uint32_t, awaited_item> awaited_;  // by the index of the item
-  std::string line_, args_;                                  // of the slice that is being written
+  std::uint32_t bound_ = no_number;  // the item that the latest call's own slice leads to
+  std::string line_, args_;          // of the slice that is being written
 };
 
 }  // namespace detail

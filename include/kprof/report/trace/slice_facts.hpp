@@ -102,12 +102,14 @@ class slice_facts {
       return {"gpu_memset", std::string{"Memset ("} + place_of(w.to) + ')'};
     return {"kernel", w.kernel < kernels_.size() ? kernels_[w.kernel] : "(other kernels)"};
   }
+  /// `all`: also what bounds how many blocks run at a time.
   template <class Args>
-  void add_item(const device_work& w, slice_figures& figures, Args& args) const {
+  void add_item(const device_work& w, slice_figures& figures, Args& args, bool all = true) const {
     figures.per_ns = facts_.device_work_per_ns(w.scope);
     if (w.task != device_task::kernel || w.merged) return;
     args.three("grid", w.grid);
     args.three("block", w.block);
+    if (!all) return;
     args.integer("registers per thread", w.registers);
     args.integer("shared memory", std::uint64_t{w.static_shared} + w.dynamic_shared);
     for (const device_info& d : p_.device.devices) {
