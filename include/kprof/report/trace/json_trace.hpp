@@ -150,8 +150,8 @@ class json_trace {
     if (is_kineto_ || call.arrows.size() != 1) return false;
     return source_.events.time(p_.device.timeline.items[call.arrows.front()].start) >= at.begin;
   }
-  /// Perfetto 52 numbers arrows of two events itself, from 1 on, and takes these numbers as they are:
-  /// they begin after as many as there can be arrows.
+  /// Perfetto 52 numbers arrows of two events itself, from 1 on, and takes these numbers as they
+  /// are: they begin after as many as there can be arrows.
   std::uint64_t number_of_bound(std::uint32_t index) const noexcept {
     return p_.device.timeline.items.size() + 1 + index;
   }
