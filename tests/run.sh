@@ -8,7 +8,8 @@
 #   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop
 #                                       counter, 0.55 GB from PyPI
 #   tests/run.sh clients                nor is this: files of recorded runs in the programs that
-#                                       people open them with, 1.2 GB from PyPI and Debian
+#                                       people open them with, 1.2 GB from PyPI and Debian; with
+#                                       KPROF_TEST_TRACELENS=<folder>, a checkout, AMD's TraceLens
 #   tests/run.sh abuse                  nor is this: what tests/abuse does to a process, in full,
 #                                       also with NVIDIA's libcupti of ten versions, 0.13 GB from
 #                                       PyPI, and a table of what held; abuse-asan and abuse-tsan:
@@ -89,7 +90,9 @@ build_configuration() {
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
     arm64) preset=ci-gcc options+=(-DKPROF_TEST_ARM64=ON) targets=(--target arm64_programs) ;;
-    clients) preset=ci-gcc options+=(-DKPROF_TEST_CLIENTS=ON) targets=(--target clients_all) ;;
+    clients) preset=ci-gcc options+=(-DKPROF_TEST_CLIENTS=ON) targets=(--target clients_all)
+             [ -z "${KPROF_TEST_TRACELENS:-}" ] ||
+               options+=(-DKPROF_TEST_TRACELENS="$KPROF_TEST_TRACELENS") ;;
     abuse) preset=ci-gcc options+=(-DKPROF_TEST_REAL_CUPTI=ON) targets=(--target abuse_all)
            options+=(-DKPROF_TEST_ENDING_SIGNALS=500) ;;
     abuse-*) preset=asan-clang targets=(--target abuse_all)

@@ -17,7 +17,7 @@ ENVIRONMENTS = {
     "hta": ["HolisticTraceAnalysis==0.5.0", "pandas<3", "numpy<2"],
     "stacks": ["gprof2dot==2025.4.14"],
     "gbench": ["numpy<2", "scipy"],
-    "pandas": ["pandas", "jsonschema"],
+    "pandas": ["pandas", "jsonschema", "tqdm", "openpyxl", "orjson"],  # the last for TraceLens
     "hatchet": ["llnl-hatchet==2026.2.0", "triton==3.9.0"],  # triton has proton-viewer
 }
 PROGRAMS = {
