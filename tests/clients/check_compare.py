@@ -102,9 +102,13 @@ def check_rows(driver):
 
 
 def check_order(driver):
-    driver.execute_script("document.querySelector('#compare_b > .link').click()")
+    # On a busy machine fewer rows may take so much time that they are compared.
+    rows = driver.execute_script(
+        "return JSON.parse(document.getElementById('data').textContent).compare.rows.length")
+    if rows > 11:
+        driver.execute_script("document.querySelector('#compare_b > .link').click()")
     verdicts = texts(driver, "#compare_b tbody + tbody td.verdict")
-    holds("all rows are shown when asked", len(verdicts) > 11)
+    check("all rows are shown when asked", len(verdicts), rows)
     changed = texts(driver, "#compare_b tbody + tbody th")
     driver.execute_script("document.querySelector('#compare_t [data-value=time]').click()")
     by_time = texts(driver, "#compare_b tbody + tbody th")

@@ -193,7 +193,8 @@ def check_dense(driver, path):
       const node = document.querySelector("#timeline_b canvas[tabindex]");
       const all = node.getContext("2d").getImageData(0, 0, node.width, node.height).data;
       const solid = arguments[0].match(/\\d+/g).map(Number);  // white lies behind
-      const hues = [solid, solid.map((c) => 0.26 * c + 0.74 * 255)];
+      const hues = [solid];
+      if (arguments[1]) hues.push(solid.map((c) => 0.26 * c + 0.74 * 255));
       let found = 0;
       for (let i = 0; i < all.length; i += 4)
         if (hues.some((hue) => hue.every((c, k) => Math.abs(all[i + k] - c) < 3))) found++;
@@ -202,10 +203,12 @@ def check_dense(driver, path):
     page.theme("light")
     hue = page.js("getComputedStyle(document.querySelector('#ops tr.row .sw')).backgroundColor")
     time.sleep(0.5)
-    seen = page.driver.execute_script(counts, hue)
+    seen, solid = (page.driver.execute_script(counts, hue, pale) for pale in (True, False))
     holds(f"{seen} pixels have the hue of what bounds most of them, solid or pale", seen > 2000)
     page.all("#filter")[0].send_keys("nothing has this name")
     time.sleep(0.8)
-    # A wide slice is drawn fainter instead: its solid part is as pale as a pale one then.
-    left = page.driver.execute_script(counts, hue)
-    holds(f"{left} with a filter that nothing matches, half as many at most", left < 0.5 * seen)
+    # A wide slice is drawn fainter instead: its solid part is as pale as a pale one then. On a busy
+    # machine such slices, of calls that did not run, may take most of the picture.
+    left, still = (page.driver.execute_script(counts, hue, pale) for pale in (True, False))
+    holds(f"fewer with a filter that nothing matches, {left}", left < 0.9 * seen)
+    holds(f"of {solid} solid ones {still} are left", solid > 50 and still == 0)
