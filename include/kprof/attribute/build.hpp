@@ -54,6 +54,10 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   out.registers = key.registers;
   out.static_shared = key.static_shared;
   out.dynamic_shared = key.dynamic_shared;
+  for (unsigned i = 0; i < 3; ++i) out.cluster[i] = key.launch >> 8 * i & 0xFFU;
+  out.cooperative = (key.launch >> 24U) != 0;
+  if (row.multiprocessor_shared != device_run::mixed && !out.merged)
+    out.multiprocessor_shared = row.multiprocessor_shared;
   out.direction = static_cast<copy_direction>(key.places & 0xFFU);
   out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
   out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
