@@ -87,8 +87,8 @@ TEST_CASE("advice_device.G7_shared_memory") {
   p.device.work[0].multiprocessor_shared = 100 << 10;
   CHECK(gain(p, "G7") == Approx(T * 0.5));
   CHECK(kprof_test::text_of(asked(p, "G7")[0]) ==
-        "k in Op n=1 has 100 KiB of shared memory on a multiprocessor, 48.0 KiB a block: 25.0% of "
-        "the warps fit. Ask for more of it with cudaFuncAttributePreferredSharedMemoryCarveout");
+        "k of Op n=1 has 102 kB of shared memory on a multiprocessor, 49.2 kB a block: 25% of the "
+        "warps fit. Ask for more of it with cudaFuncAttributePreferredSharedMemoryCarveout");
 }
 
 TEST_CASE("advice_device.G8_blocks_of_one_warp") {

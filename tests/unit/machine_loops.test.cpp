@@ -130,7 +130,7 @@ TEST_CASE("machine_loops.every_loop_of_this_processor_runs") {
   mul_add_f64_sse2(3);
 }
 
-// A page that it must not touch lies right behind the lines that it writes back, and behind a, b, c.
+// A page that it must not touch lies behind the lines that it writes back, and behind a, b and c.
 TEST_CASE("machine_loops.triad_that_writes_back_computes_the_same_and_touches_nothing_beyond") {
   if (!find_x86_features().flush_opt) return;
   for (const memory_loop& loop : memory_loops())

@@ -302,6 +302,9 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
         ") stands under the scopes known then: what updated the graphs before this recording was "
         "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
+  out.cost.snapshot_folding_ns = static_cast<double>(counts.snapshot_folding_ns.load());
+  out.cost.folding_ns =
+      static_cast<double>(counts.folding_ns.load()) + out.cost.snapshot_folding_ns;
   out.complete.closed_elsewhere = counts.closed_elsewhere;
   out.complete.dropped = counts.dropped;
   out.complete.dropped_inside = counts.dropped_inside;

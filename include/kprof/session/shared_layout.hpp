@@ -129,7 +129,8 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
                     KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(cpu_reading_ns),
                     KPROF_DETAIL_AT(cpu_readings), KPROF_DETAIL_AT(folding_ns),
-                    KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
+                    KPROF_DETAIL_AT(snapshot_folding_ns), KPROF_DETAIL_AT(memory),
+                    KPROF_DETAIL_AT(memory_limit))
 KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),
                     KPROF_DETAIL_AT(stream), KPROF_DETAIL_AT(grid), KPROF_DETAIL_AT(block),

@@ -162,6 +162,7 @@ inline constexpr auto members_of<own_cost> =
                saved<&own_cost::cpu_reading_ns>("cpu_reading_ns"),
                saved<&own_cost::cpu_readings>("cpu_readings"),
                saved<&own_cost::folding_ns>("folding_ns"),
+               saved<&own_cost::snapshot_folding_ns>("snapshot_folding_ns"),
                saved<&own_cost::memory>("memory"),
                saved<&own_cost::memory_limit>("memory_limit")};
 
