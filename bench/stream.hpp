@@ -16,7 +16,7 @@ class stream {
   explicit stream(std::size_t elements);
 
   /// Bytes a second of the best of ten passes of `threads` threads, each on a CPU of its own; 0
-  /// where the machine is too busy. A pass is timed in pieces of a megabyte of each array, and those
+  /// where the machine is too busy. A pass is timed in pieces of a megabyte of each array. Those
   /// count during which no thread was preempted: a whole pass takes too long to be undisturbed on
   /// a machine that does anything else.
   double best(unsigned threads);
