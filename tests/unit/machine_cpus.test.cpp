@@ -189,7 +189,7 @@ TEST_CASE("machine_cpus.a_triad_of_dram_writes_back_what_it_and_the_round_before
     timed_work::run(&w, 0);
   }
   REQUIRE(calls.size() == 8);
-  constexpr std::size_t behind = std::size_t{64} << 10U;
+  constexpr std::size_t behind = std::size_t{1} << 20U;
   for (std::size_t i = 0; i < 4; ++i) {
     const std::byte* const a = memory.of(0) + (i + 1) % 3 * part;
     const std::byte* const before = memory.of(0) + i % 3 * part;
