@@ -2,11 +2,12 @@
 
 // Holds the measured ceilings of the processors against what others say they are: `ceilings [LOAD]`
 // compares the arithmetic rates with the peak that the instruction set has at the clock that the
-// core keeps while it multiplies and adds, and DRAM's with the triad of STREAM (J. D. McCalpin,
-// "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995), written here
-// anew: three arrays of f64, four times the last cache or more, a[i] = b[i] + s c[i], the best of
-// ten passes. Then LOAD processes (default 8) compute beside it and the ceilings are measured
-// again. One line of JSON for each figure.
+// core keeps while it multiplies and adds, and DRAM's with the triad of STREAM (stream.hpp). Then
+// LOAD processes (default 8) compute beside it, and the ceilings are compared with those at rest.
+// Neighbours on the machine change what memory gives from second to second: what is compared is
+// measured in turn, five times, and the medians are. One line of JSON for each figure.
+
+#include "stream.hpp"
 
 #include <kprof/ceilings.hpp>
 
@@ -18,12 +19,10 @@
 #endif
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -33,39 +32,7 @@ namespace {
 
 using kprof::detail::read_clock_ns;
 
-/// Bytes a second of the best of ten passes of `threads` threads. The first pass, which touches the
-/// pages, does not count.
-double stream_triad(unsigned threads, std::size_t elements) {
-  const std::unique_ptr<double[]> a{new double[elements]}, b{new double[elements]},
-      c{new double[elements]};
-  double best_s = 0;
-  for (int pass = 0; pass <= 10; ++pass) {
-    std::atomic<unsigned> ready{0};
-    std::vector<std::int64_t> begin(threads), end(threads);
-    std::vector<std::thread> workers;
-    for (unsigned t = 0; t < threads; ++t)
-      workers.emplace_back([&, t, pass] {
-        double* const out = a.get();
-        double *const left = b.get(), *const right = c.get();
-        const std::size_t first = elements / threads * t, last = first + elements / threads;
-        ready.fetch_add(1);
-        while (ready.load() < threads) std::this_thread::yield();
-        begin[t] = read_clock_ns(CLOCK_MONOTONIC);
-        if (pass == 0)
-          for (std::size_t i = first; i < last; ++i) out[i] = 0, left[i] = 1, right[i] = 2;
-        else
-          for (std::size_t i = first; i < last; ++i) out[i] = left[i] + 3.0 * right[i];
-        end[t] = read_clock_ns(CLOCK_MONOTONIC);
-      });
-    for (std::thread& worker : workers) worker.join();
-    const double s = static_cast<double>(*std::max_element(end.begin(), end.end()) -
-                                         *std::min_element(begin.begin(), begin.end())) *
-                     1e-9;
-    if (pass > 0 && (best_s == 0 || s < best_s)) best_s = s;
-  }
-  if (a[elements / 2] != 7.0) std::abort();  // the passes are not optimised away
-  return 3.0 * sizeof(double) * static_cast<double>(elements / threads * threads) / best_s;
-}
+constexpr int times = 5;  // that what is compared is measured
 
 #if defined(__x86_64__)
 /// Clocks a second while the core runs `loop`: some of it, then at once a chain of additions that
@@ -135,7 +102,15 @@ class burden {
   burden(const burden&) = delete;
   burden& operator=(const burden&) = delete;
 
+  void pause() const { send(SIGSTOP); }
+  void go_on() const { send(SIGCONT); }
+
  private:
+  void send(int signal) const {
+    for (const pid_t child : children_) kill(child, signal);
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  }
+
   std::vector<pid_t> children_;
 };
 
@@ -149,12 +124,38 @@ const kprof::arithmetic_ceiling* find(const kprof::cpu_ceilings& of, kprof::dtyp
   return nullptr;
 }
 
-}  // namespace
+kprof::rate_ceiling triad_of(const kprof::cpu_ceilings& of) {
+  const kprof::memory_ceiling* const dram = dram_of(of);
+  return dram == nullptr ? kprof::rate_ceiling{} : dram->triad;
+}
 
-int main(int argc, char** argv) {
-  const int load = argc > 1 ? std::atoi(argv[1]) : 8;
-  const kprof::cpu_ceilings quiet = kprof::measure_ceilings();
-  for (const std::string& note : quiet.notes) std::fprintf(stderr, "%s\n", note.c_str());
+kprof::rate_ceiling f32_of(const kprof::cpu_ceilings& of) {
+  const kprof::arithmetic_ceiling* const f32 = find(of, kprof::dtype::f32);
+  return f32 == nullptr ? kprof::rate_ceiling{} : f32->operations;
+}
+
+/// One figure, measured several times.
+struct repeated {
+  std::vector<double> one, all;  // of one thread; of all
+  void add(const kprof::rate_ceiling& of) {
+    one.push_back(of.one_thread);
+    all.push_back(of.all_threads);
+  }
+  static double median(std::vector<double> of) {
+    std::sort(of.begin(), of.end());
+    return of.empty() ? 0 : of[of.size() / 2];
+  }
+};
+
+void compare(const std::string& what, const std::string& with, const repeated& measured,
+             const repeated& expected, int load) {
+  print((what + ", one thread, " + with).c_str(), repeated::median(measured.one),
+        repeated::median(expected.one), 0.1, load);
+  print((what + ", all threads, " + with).c_str(), repeated::median(measured.all),
+        repeated::median(expected.all), 0.1, load);
+}
+
+void compare_arithmetic(const kprof::cpu_ceilings& quiet) {
 #if defined(__x86_64__)
   for (const kprof::detail::arithmetic_loop& loop : kprof::detail::find_loops().arithmetic) {
     const kprof::arithmetic_ceiling* const found = find(quiet, loop.type);
@@ -168,34 +169,49 @@ int main(int argc, char** argv) {
                                          : "f32, all threads, by as many peaks",
           found->operations.all_threads, peak * quiet.threads, 0.05, 0);
   }
+#else
+  static_cast<void>(quiet);
 #endif
+}
+
+void compare_with_stream(const kprof::cpu_ceilings& first) {
   std::uint64_t last_cache = std::uint64_t{8} << 20U;
-  for (const kprof::memory_ceiling& level : quiet.memory)
+  for (const kprof::memory_ceiling& level : first.memory)
     last_cache = std::max(last_cache, level.bytes);
-  if (const kprof::memory_ceiling* const dram = dram_of(quiet)) {
-    const auto elements = static_cast<std::size_t>(last_cache / sizeof(double) * 4);
-    print("DRAM triad, one thread, by STREAM's", dram->triad.one_thread, stream_triad(1, elements),
-          0.1, 0);
-    print("DRAM triad, all threads, by STREAM's", dram->triad.all_threads,
-          stream_triad(quiet.threads, elements), 0.1, 0);
+  kprof_bench::stream stream(static_cast<std::size_t>(last_cache / sizeof(double) * 4));
+  repeated measured, expected;
+  for (int i = 0; i < times; ++i) {
+    measured.add(triad_of(kprof::measure_ceilings()));
+    expected.add({stream.best(1), stream.best(first.threads), false});
   }
+  compare("DRAM triad", "by STREAM's", measured, expected, 0);
+}
+
+void compare_with_rest(int load) {
   const burden others(load);
-  std::this_thread::sleep_for(std::chrono::milliseconds{200});
-  const kprof::cpu_ceilings loaded = kprof::measure_ceilings();
-  const kprof::arithmetic_ceiling* const f32 = find(quiet, kprof::dtype::f32);
-  const kprof::arithmetic_ceiling* const f32_loaded = find(loaded, kprof::dtype::f32);
-  if (f32 != nullptr && f32_loaded != nullptr) {
-    print("f32, one thread, under load by at rest", f32_loaded->operations.one_thread,
-          f32->operations.one_thread, 0.1, load);
-    print("f32, all threads, under load by at rest", f32_loaded->operations.all_threads,
-          f32->operations.all_threads, 0.1, load);
+  repeated f32, f32_loaded, triad, triad_loaded;
+  for (int i = 0; i < times; ++i) {
+    others.pause();
+    const kprof::cpu_ceilings quiet = kprof::measure_ceilings();
+    f32.add(f32_of(quiet));
+    triad.add(triad_of(quiet));
+    others.go_on();
+    const kprof::cpu_ceilings loaded = kprof::measure_ceilings();
+    f32_loaded.add(f32_of(loaded));
+    triad_loaded.add(triad_of(loaded));
   }
-  const kprof::memory_ceiling *const dram = dram_of(quiet), *const dram_loaded = dram_of(loaded);
-  if (dram != nullptr && dram_loaded != nullptr) {
-    print("DRAM triad, one thread, under load by at rest", dram_loaded->triad.one_thread,
-          dram->triad.one_thread, 0.1, load);
-    print("DRAM triad, all threads, under load by at rest", dram_loaded->triad.all_threads,
-          dram->triad.all_threads, 0.1, load);
-  }
+  compare("f32", "under load by at rest", f32_loaded, f32, load);
+  compare("DRAM triad", "under load by at rest", triad_loaded, triad, load);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int load = argc > 1 ? std::atoi(argv[1]) : 8;
+  const kprof::cpu_ceilings quiet = kprof::measure_ceilings();
+  for (const std::string& note : quiet.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  compare_arithmetic(quiet);
+  if (dram_of(quiet) != nullptr) compare_with_stream(quiet);
+  compare_with_rest(load);
   return 0;
 }

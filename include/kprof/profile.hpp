@@ -241,6 +241,7 @@ struct own_cost {
   double cpu_reading_ns = 0;       ///< a thread's reading of its CPU time: what it costs
   std::uint64_t cpu_readings = 0;  ///< how many there have been
   double folding_ns = 0;           ///< time spent folding logs into totals
+  double snapshot_folding_ns = 0;  ///< of that, what snapshots took and no scope waited for
   std::uint64_t memory = 0;        ///< bytes held now
   std::uint64_t memory_limit = 0;
 };

@@ -50,7 +50,11 @@ bool memory_is_right(const memory_loop& loop) {
     if (a[i] != static_cast<float>(2 * i + 2)) return false;
   for (std::size_t i = n; i < n + guard; ++i)
     if (a[i] != -1) return false;
-  return true;
+  for (std::size_t i = 0; i < n; ++i) b[i] += 1;
+  loop.triad_written_back(a, b, c, sizeof(b), c);
+  for (std::size_t i = 0; i < n; ++i)
+    if (a[i] != static_cast<float>(2 * i + 3)) return false;
+  return a[n] == -1;
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ using member_gridX = std::int32_t;
 using member_blockX = std::int32_t;
 using member_staticSharedMemory = std::int32_t;
 using member_dynamicSharedMemory = std::int32_t;
+using member_launchType = std::uint8_t;
+using member_sharedMemoryExecuted = std::uint32_t;
+using member_clusterX = std::uint32_t;
 using member_name = const char*;
 using member_copyKind = std::uint8_t;
 using member_srcKind = std::uint8_t;
@@ -110,9 +113,14 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   static_assert(abi::kernel::block + 8 == offsetof(type, blockZ)); \
   AT(kernel::static_shared, type, staticSharedMemory);             \
   AT(kernel::dynamic_shared, type, dynamicSharedMemory);           \
+  AT(kernel::launch_type, type, launchType);                       \
+  AT(kernel::multiprocessor_shared, type, sharedMemoryExecuted);   \
   AT(kernel::correlation, type, correlationId);                    \
   AT(kernel::name, type, name);                                    \
   AT(kernel::graph_node, type, graphNodeId)
+#define CLUSTER(type)                          \
+  AT(kernel_cluster::extents, type, clusterX); \
+  static_assert(abi::kernel_cluster::extents + 8 == offsetof(type, clusterZ))
 #define MEMCPY(type)                            \
   AT(memcpy_record::direction, type, copyKind); \
   AT(memcpy_record::from, type, srcKind);       \
@@ -172,6 +180,9 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 // The oldest layouts that kprof reads, and the newest that these headers have.
 KERNEL(CUpti_ActivityKernel5);
 KERNEL(KPROF_NEWEST_KERNEL);
+CLUSTER(CUpti_ActivityKernel8);
+CLUSTER(KPROF_NEWEST_KERNEL);
+static_assert(CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR == 0);
 MEMCPY_OWN(CUpti_ActivityMemcpy4);
 MEMCPY_OWN(KPROF_NEWEST_MEMCPY);
 MEMCPY_PEER(CUpti_ActivityMemcpyPtoP3);

@@ -52,6 +52,15 @@ for name, switches in {
     expect(name, r, **plain)
     check(f"{name}: CUPTI 13.3", "CUPTI 13.3" in numbers(r)["state"], r)
 expect(
+    "kernels in clusters and cooperative ones are told apart",
+    run("kinds_of_launches", CARVE_OUT=65536),
+    work=[
+        "0,0,0 cooperative 65536: 1",
+        "0,0,0 not cooperative 65536: 2",
+        "4,2,1 not cooperative 65536: 1",
+    ],
+)
+expect(
     "a program may start and stop by the calls of CUPTI 13.3 too",
     run("restarts", VERSION=130300),
     launches=3,

@@ -22,6 +22,32 @@ MODE(plain) {
   print_profile(kprof::snapshot());
 }
 
+/// Kernels in clusters, cooperative ones and others.
+MODE(kinds_of_launches) {
+  dim3 blocks(8), threads(32);
+  {
+    KPROF_OP(Op, {.n = 1});
+    static_cast<void>(cudaLaunchKernel(kernel(), blocks, threads, nullptr, 0, nullptr));
+    static_cast<void>(cudaLaunchCooperativeKernel(kernel(), blocks, threads, nullptr, 0, nullptr));
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {4, 2, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    static_cast<void>(cudaLaunchKernelExC(&config, kernel(), nullptr));
+    attribute.val.clusterDim = {1, 1, 1};
+    static_cast<void>(cudaLaunchKernelExC(&config, kernel(), nullptr));
+  }
+  const kprof::profile run = kprof::snapshot();
+  for (const kprof::device_work& w : run.device.work)
+    std::printf("work %u,%u,%u %s %u: %llu\n", w.cluster[0], w.cluster[1], w.cluster[2],
+                w.cooperative ? "cooperative" : "not cooperative", w.multiprocessor_shared,
+                static_cast<unsigned long long>(w.calls));
+}
+
 /// Once CUPTI has refused, kprof makes no further call of it.
 MODE(refused) {
   launch(1);

@@ -207,6 +207,13 @@ class replay {
     char comma = 0;
     in >> out[0] >> comma >> out[1] >> comma >> out[2];
   }
+  static void launch(std::istringstream& in, activity& a) {
+    std::uint32_t cluster[3] = {}, cooperative = 0;
+    triple(in, cluster);
+    in >> cooperative;
+    for (int i = 0; i < 3; ++i) a.cluster[i] = static_cast<std::uint8_t>(cluster[i]);
+    a.cooperative = cooperative != 0;
+  }
   bool work(const std::string& what, std::istringstream& in) {
     activity a;
     std::string name;
@@ -222,6 +229,8 @@ class replay {
         triple(in, a.grid);
         triple(in, a.block);
         in >> a.static_shared >> a.dynamic_shared >> a.registers >> name;
+        if (in >> a.multiprocessor_shared) launch(in, a);
+        else if (in.eof() && !name.empty()) in.clear();  // older, or there was nothing to tell
         a.name = name.c_str();
       } else {
         unsigned direction = 0, from = 0, to = 0;

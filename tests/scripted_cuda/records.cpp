@@ -171,6 +171,7 @@ CUpti_ActivityKernel10 kernel_record(const device_op& op, std::uint32_t correlat
   r.blockY = static_cast<int>(op.block.y);
   r.blockZ = static_cast<int>(op.block.z);
   r.dynamicSharedMemory = static_cast<int>(op.shared_memory);
+  r.sharedMemoryExecuted = static_cast<std::uint32_t>(set.carve_out);
   r.correlationId = correlation;
   r.gridId = static_cast<std::int64_t>(number);
   r.name = op.name;

@@ -61,6 +61,7 @@ void read(settings& set) {
   set.zero_times = number("SCRIPTED_ZERO_TIMES", 0);
   set.reversed = number("SCRIPTED_REVERSED", 0);
   set.odd = number("SCRIPTED_ODD", 0);
+  set.carve_out = number("SCRIPTED_CARVE_OUT", 0);
   set.cut = number("SCRIPTED_CUT", 0);
   set.monotonic_clock = equals("SCRIPTED_CLOCK", "monotonic");
   set.refuse_end = number("SCRIPTED_REFUSE_END", 0) != 0;

@@ -54,6 +54,14 @@ TEST_CASE("advice_device.G4_the_last_wave") {
   CHECK(gain(kernel_case{.blocks = 528 * 5 + 1}.make(), "G4") == silent);
   // Vectors of two waves: 1.99 of them lose little, whatever 1 / (1 + full) says.
   CHECK(gain(kernel_case{.blocks = 1051}.make(), "G4") < 0.01 * T);
+  // A cooperative launch has as many blocks as fit, and waves of clusters are not known.
+  profile p = kernel_case{.blocks = 529}.make();
+  p.device.work[0].cooperative = true;
+  CHECK(gain(p, "G4") == silent);
+  p.device.work[0].cooperative = false;
+  for (std::uint32_t& extent : p.device.work[0].cluster) extent = 1;
+  p.device.work[0].cluster[0] = 2;
+  CHECK(gain(p, "G4") == silent);
 }
 
 TEST_CASE("advice_device.G5_blocks_that_are_no_whole_warps") {
@@ -74,6 +82,13 @@ TEST_CASE("advice_device.G7_shared_memory") {
   CHECK(gain(kernel_case{.registers = 32, .shared = 73'728}.make(), "G7") ==
         Approx(T * (1 - 3.0 / 8)));
   CHECK(gain(kernel_case{.registers = 32, .shared = 49'152}.make(), "G7") == silent);  // half
+  // Of 228 KiB the driver gave 100: two blocks of four, which is less than half of the warps.
+  profile p = kernel_case{.registers = 32, .shared = 49'152}.make();
+  p.device.work[0].multiprocessor_shared = 100 << 10;
+  CHECK(gain(p, "G7") == Approx(T * 0.5));
+  CHECK(kprof_test::text_of(asked(p, "G7")[0]) ==
+        "k of Op n=1 has 102 kB of shared memory on a multiprocessor, 49.2 kB a block: 25% of the "
+        "warps fit. Ask for more of it with cudaFuncAttributePreferredSharedMemoryCarveout");
 }
 
 TEST_CASE("advice_device.G8_blocks_of_one_warp") {

@@ -76,6 +76,28 @@ TEST_CASE("attribution.sums_are_of_the_runs_and_gaps_from_launch_to_start") {
   CHECK(p.device.work[1].gap_ns == 0);
 }
 
+// Of one row, since nothing of the launch differs; what the driver gave does not count for both.
+TEST_CASE("attribution.shared_memory_that_differs_among_runs_is_not_known") {
+  engine e;
+  const scope_token t = begin_op(1);
+  for (const std::uint32_t id : {1U, 2U, 3U, 4U}) e.launch({id});
+  end(t);
+  e.take_launches();
+  const auto given = [](std::uint32_t id, const char* name, std::uint32_t bytes) {
+    activity a = kernel(id, name);
+    a.multiprocessor_shared = bytes;
+    return a;
+  };
+  e.read({given(1, "same", 65536), given(2, "same", 65536), given(3, "other", 65536),
+          given(4, "other", 131072)});
+  const kprof::profile p = e.profile();
+  REQUIRE(p.device.work.size() == 2);
+  for (const kprof::device_work& w : p.device.work) {
+    CHECK(w.calls == 2);
+    CHECK(w.multiprocessor_shared == (p.device.kernels[w.kernel] == "same" ? 65536U : 0U));
+  }
+}
+
 TEST_CASE("attribution.a_record_may_come_before_its_launch_is_known") {
   engine e;
   e.read({kernel(7)});

@@ -5,11 +5,13 @@
 #include "../support/device_profiles.hpp"
 #include "../support/rows.hpp"
 #include "groupings.hpp"
+#include "machines.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 using kprof::absence;
 using kprof::copy_direction;
@@ -274,4 +276,42 @@ TEST_CASE("kernel_table.many_nodes_and_much_work_take_linear_time") {
   for (int i = 0; i < 7; ++i) b.p.device.kernels.push_back("k" + std::to_string(i));
   CHECK(kernel_table(b.p).size() == 100'000);
   CHECK(kernel_table(b.p, grouping::op).size() == 350);
+}
+
+TEST_CASE(
+    "kernel_table.launches_differ_in_clusters_and_cooperation_and_share_what_the_driver_gave") {
+  device_builder b;
+  const auto op = b.op(b.thread("main", 1), "Op", "n=1");
+  b.calls(op, 4, 100);
+  const auto launch = [&](std::uint32_t cluster, bool cooperative, std::uint32_t given) {
+    device_work& w = b.kernel(op, "k", 1, 10, 264, 256);
+    w.registers = 32;
+    w.dynamic_shared = 95 * 1024;
+    w.stream = given;
+    w.multiprocessor_shared = given * 1024;
+    if (cluster > 0) w.cluster[0] = cluster, w.cluster[1] = w.cluster[2] = 1;
+    w.cooperative = cooperative;
+  };
+  launch(0, false, 132);
+  launch(0, false, 132);
+  launch(2, false, 132);
+  launch(0, true, 132);
+  kprof::profile p = b.done();
+  kprof_test::add_device(p);
+  std::vector<kernel_row> rows = kernel_table(p);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].calls == 2);
+  CHECK(rows[0].occupancy.blocks == 1);
+  CHECK(rows[0].multiprocessor_shared == 132 * 1024);
+  CHECK(rows[1].cluster[0] + rows[2].cluster[0] == 2);
+  CHECK(rows[1].cooperative != rows[2].cooperative);
+  CHECK(rows[1].key != rows[2].key);
+  CHECK_FALSE(rows[0].several_configurations);
+  CHECK(kernel_table(p, grouping::op)[0].several_configurations);
+  // Where it differs among the runs, the most that a multiprocessor has.
+  p.device.work[1].multiprocessor_shared = 228 * 1024;
+  rows = kernel_table(p);
+  CHECK(rows.size() == 3);
+  CHECK(rows[0].multiprocessor_shared == 0);
+  CHECK(rows[0].occupancy.blocks == 2);
 }

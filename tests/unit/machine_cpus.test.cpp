@@ -7,6 +7,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -129,6 +131,76 @@ TEST_CASE("machine_cpus.threads_run_each_round_once") {
     CHECK(parts[0].end_ns >= parts[0].begin_ns);
   }
   CHECK(runs == std::vector<int>{60, 40, 20});
+}
+
+TEST_CASE("machine_cpus.threads_begin_together_behind_the_longest_preparation") {
+  round_threads threads({}, 2);
+  if (threads.size() < 2) return;
+  std::vector<std::int64_t> prepared(2, 0);
+  std::vector<std::int64_t>* const to = &prepared;
+  const round_threads::work round{
+      [](const void*, unsigned) {}, &to,
+      [](const void* of, unsigned t) {
+        const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + 250'000;  // later than it begins
+        while (t == 1 && read_clock_ns(CLOCK_MONOTONIC) < end) {}
+        (**static_cast<std::vector<std::int64_t>* const*>(of))[t] = read_clock_ns(CLOCK_MONOTONIC);
+      }};
+  int together = 0;  // not all, since other programs preempt the threads
+  for (int i = 0; i < 100; ++i) {
+    const auto parts = threads.run(2, round);
+    CHECK(parts[0].begin_ns >= prepared[0]);
+    CHECK(parts[1].begin_ns >= prepared[1]);
+    if (parts[0].begin_ns >= prepared[1] && parts[1].begin_ns - parts[0].begin_ns < 20'000)
+      ++together;
+  }
+  CHECK(together >= 25);
+}
+
+// A triad of DRAM as a round makes it: as many lines are written back as are stored, each line that
+// a round stored in the same round or at the beginning of the next.
+TEST_CASE("machine_cpus.a_triad_of_dram_writes_back_what_it_and_the_round_before_stored") {
+  struct call {
+    const std::byte* a;
+    std::size_t bytes;
+    const std::byte* stored;
+  };
+  static std::vector<call> calls;
+  calls.clear();
+  memory_loop loop{};
+  loop.bytes_per_round = 512;
+  loop.flush = [](const void*, std::size_t) {};
+  loop.triad_written_back = [](void* a, const void* b, const void* c, std::size_t bytes,
+                               const void* stored) {
+    const auto at = [](const void* p) { return static_cast<const std::byte*>(p); };
+    CHECK(at(c) - at(b) == at(b) - at(a));
+    calls.push_back({at(a), bytes, at(stored)});
+  };
+  constexpr std::size_t part = measuring_memory::walked_part, third = part / 3 / 512 * 512;
+  measuring_memory memory(1, 3 * part);
+  REQUIRE(memory.is_there());
+  timed_work w{.loops = &loop,
+               .memory = &memory,
+               .bytes = third,
+               .is_triad = true,
+               .leaves_caches = true,
+               .walks = 3 * part};
+  for (int i = 0; i < 4; ++i) {
+    timed_work::walk_on(&w, 0);
+    timed_work::run(&w, 0);
+  }
+  REQUIRE(calls.size() == 8);
+  constexpr std::size_t behind = std::size_t{1} << 20U;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::byte* const a = memory.of(0) + (i + 1) % 3 * part;
+    const std::byte* const before = memory.of(0) + i % 3 * part;
+    const call &first = calls[2 * i], &rest = calls[2 * i + 1];
+    CHECK(first.a == a);
+    CHECK(first.bytes == behind);
+    CHECK(first.stored == before + third - behind);
+    CHECK(rest.a == a + behind);
+    CHECK(rest.bytes == third - behind);
+    CHECK(rest.stored == a);
+  }
 }
 
 TEST_CASE("machine_cpus.a_measurement_finds_every_rate_or_says_why_not") {

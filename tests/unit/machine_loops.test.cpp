@@ -66,9 +66,13 @@ class fenced_array {
 /// All that this processor can run.
 std::vector<memory_loop> memory_loops() {
   const x86_features has = find_x86_features();
-  std::vector<memory_loop> loops{{x86_bytes_per_round, &read_sse2, &triad_sse2, &flush_sse2}};
-  if (has.fma) loops.push_back({x86_bytes_per_round, &read_avx, &triad_avx, &flush_sse2});
-  if (has.avx512) loops.push_back({x86_bytes_per_round, &read_avx512, &triad_avx512, &flush_sse2});
+  std::vector<memory_loop> loops{
+      {x86_bytes_per_round, &read_sse2, &triad_sse2, &triad_back_sse2, &flush_sse2}};
+  if (has.fma)
+    loops.push_back({x86_bytes_per_round, &read_avx, &triad_avx, &triad_back_avx, &flush_sse2});
+  if (has.avx512)
+    loops.push_back(
+        {x86_bytes_per_round, &read_avx512, &triad_avx512, &triad_back_avx512, &flush_sse2});
   return loops;
 }
 
@@ -88,6 +92,10 @@ TEST_CASE("machine_loops.a_processor_gets_the_widest_loops_that_it_can_run") {
                                         {dtype::f32, &fma_f32_avx2, 28 * 8 * 2}};
   check_loops(has, avx2);
   CHECK(loops_with(has).memory.triad == &triad_avx);
+  CHECK(loops_with(has).memory.triad_written_back == nullptr);
+  has.flush_opt = true;
+  CHECK(loops_with(has).memory.triad_written_back == &triad_back_avx);
+  CHECK(loops_with({.flush_opt = true}).memory.triad_written_back == &triad_back_sse2);
   has.avx_vnni = true;
   check_loops(has, {avx2[0], avx2[1], {dtype::int8, &dot_int8_avx, 28 * 8 * 4 * 2}});
   has.avx512 = true;
@@ -95,6 +103,7 @@ TEST_CASE("machine_loops.a_processor_gets_the_widest_loops_that_it_can_run") {
                                           {dtype::f32, &fma_f32_avx512, 28 * 16 * 2}};
   check_loops(has, {avx512[0], avx512[1], {dtype::int8, &dot_int8_avx, 28 * 8 * 4 * 2}});
   CHECK(loops_with(has).memory.read == &read_avx512);
+  CHECK(loops_with(has).memory.triad_written_back == &triad_back_avx512);
   has.avx512_vnni = has.avx512_bf16 = has.avx512_fp16 = true;
   check_loops(has, {avx512[0],
                     avx512[1],
@@ -119,6 +128,25 @@ TEST_CASE("machine_loops.every_loop_of_this_processor_runs") {
   // These every x86-64 processor runs.
   mul_add_f32_sse2(3);
   mul_add_f64_sse2(3);
+}
+
+// A page that it must not touch lies behind the lines that it writes back, and behind a, b and c.
+TEST_CASE("machine_loops.triad_that_writes_back_computes_the_same_and_touches_nothing_beyond") {
+  if (!find_x86_features().flush_opt) return;
+  for (const memory_loop& loop : memory_loops())
+    for (const std::size_t rounds : {1U, 2U, 7U}) {
+      fenced_array a(512 * rounds), b(512 * rounds), c(512 * rounds), stored(512 * rounds);
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        b.data()[i] = static_cast<float>(i);
+        c.data()[i] = static_cast<float>(2 * i + 4);
+        a.data()[i] = stored.data()[i] = -1;
+      }
+      loop.triad_written_back(a.data(), b.data(), c.data(), 512 * rounds, stored.data());
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < a.size(); ++i)
+        wrong += a.data()[i] == static_cast<float>(2 * i + 2) && stored.data()[i] == -1 ? 0U : 1U;
+      CHECK(wrong == 0);
+    }
 }
 
 TEST_CASE("machine_loops.triad_computes_all_of_its_array_and_nothing_beyond") {

@@ -115,6 +115,45 @@ TEST_CASE("occupancy.waves_and_their_tail") {
   CHECK(occupancy_of(device(80, 4), {1024, 64, 0}, 0).tail_share == 0);
 }
 
+// 96 KiB a block with the kibibyte that the system takes: two in the 228 KiB of 9.0.
+TEST_CASE("occupancy.the_driver_may_leave_shared_memory_to_L1") {
+  device_work w;
+  w.grid[0] = 132, w.grid[1] = w.grid[2] = 1;
+  w.block[0] = 128, w.block[1] = w.block[2] = 1;
+  w.registers = 32;
+  w.dynamic_shared = 95 * 1024;
+  const auto blocks = [&](std::uint32_t kib) {
+    w.multiprocessor_shared = kib * 1024;
+    const kernel_occupancy found = kprof::occupancy_of(device(90, 132), w);
+    CHECK(found.limited_by_shared_memory);
+    CHECK(found.waves == 132.0 / (132 * found.blocks));
+    return found.blocks;
+  };
+  CHECK(blocks(0) == 2);
+  CHECK(blocks(228) == 2);
+  CHECK(blocks(192) == 2);
+  CHECK(blocks(191) == 1);
+  CHECK(blocks(132) == 1);
+  CHECK(blocks(96) == 1);
+  // What no kernel can have run with, and more than there is.
+  CHECK(blocks(64) == 2);
+  CHECK(blocks(1000) == 2);
+}
+
+TEST_CASE("occupancy.waves_of_clusters_are_not_known") {
+  device_work w;
+  w.grid[0] = 529, w.grid[1] = w.grid[2] = 1;
+  w.block[0] = 1024, w.block[1] = w.block[2] = 1;
+  w.registers = 32;
+  CHECK(kprof::occupancy_of(device(90, 132), w).waves == 529.0 / 264);
+  w.cluster[0] = 2, w.cluster[1] = w.cluster[2] = 1;
+  const kernel_occupancy found = kprof::occupancy_of(device(90, 132), w);
+  CHECK(found.blocks == 2);
+  CHECK(found.share == 1);
+  CHECK(found.waves == 0);
+  CHECK(found.tail_share == 0);
+}
+
 TEST_CASE("occupancy.what_is_not_known_has_its_reason") {
   const auto reason = [](const device_info& d, std::uint32_t threads) {
     const kernel_occupancy found = occupancy_of(d, {threads, 32, 0}, 1);

@@ -216,6 +216,22 @@ TEST_CASE("session.too_little_memory_is_raised_and_said_once") {
   CHECK(said == 1);
 }
 
+// A mebibyte of memory is full after some ten thousand scopes: then scopes fold.
+TEST_CASE("session.folding_in_scopes_is_told_from_that_for_snapshots") {
+  REQUIRE(kprof::start());
+  { KPROF_OP(Empty); }
+  const kprof::own_cost one = kprof::snapshot().cost;
+  CHECK(one.snapshot_folding_ns > 0);
+  CHECK(one.folding_ns == one.snapshot_folding_ns);
+  kprof::settings little;
+  little.memory = 1 << 20;
+  REQUIRE(kprof::start(little));
+  for (int i = 0; i < 200'000; ++i) { KPROF_OP(Empty); }
+  const kprof::own_cost many = kprof::snapshot().cost;
+  CHECK(many.folding_ns > many.snapshot_folding_ns);
+  CHECK(many.snapshot_folding_ns > 0);
+}
+
 TEST_CASE("session.own_cost_is_measured") {
   REQUIRE(kprof::start());
   for (int i = 0; i < 1000; ++i) { KPROF_OP(Silent, {1}); }

@@ -54,6 +54,10 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   out.registers = key.registers;
   out.static_shared = key.static_shared;
   out.dynamic_shared = key.dynamic_shared;
+  for (unsigned i = 0; i < 3; ++i) out.cluster[i] = key.launch >> 8 * i & 0xFFU;
+  out.cooperative = (key.launch >> 24U) != 0;
+  if (row.multiprocessor_shared != device_run::mixed && !out.merged)
+    out.multiprocessor_shared = row.multiprocessor_shared;
   out.direction = static_cast<copy_direction>(key.places & 0xFFU);
   out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
   out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
@@ -298,6 +302,9 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
         ") stands under the scopes known then: what updated the graphs before this recording was "
         "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
+  out.cost.snapshot_folding_ns = static_cast<double>(counts.snapshot_folding_ns.load());
+  out.cost.folding_ns =
+      static_cast<double>(counts.folding_ns.load()) + out.cost.snapshot_folding_ns;
   out.complete.closed_elsewhere = counts.closed_elsewhere;
   out.complete.dropped = counts.dropped;
   out.complete.dropped_inside = counts.dropped_inside;

@@ -28,13 +28,16 @@ inline device_key device_key_of(std::uint32_t node, std::uint32_t name,
   k.static_shared = a.static_shared;
   k.dynamic_shared = a.dynamic_shared;
   k.registers = a.registers;
+  k.launch = std::uint32_t{a.cluster[0]} | std::uint32_t{a.cluster[1]} << 8U |
+             std::uint32_t{a.cluster[2]} << 16U | (a.cooperative ? 1U << 24U : 0U);
   return k;
 }
 
 /// What the row adds up. `launched`: when the call that launched the activity began, in the clock
 /// of the records; 0 when that is not known.
 inline device_run device_run_of(const activity& a, std::uint64_t launched) noexcept {
-  device_run run{.timed = a.timed(), .bytes = a.bytes};
+  device_run run{
+      .timed = a.timed(), .bytes = a.bytes, .multiprocessor_shared = a.multiprocessor_shared};
   if (!run.timed) return run;
   run.ns = a.end - a.start;
   run.launch_seen = launched != 0;

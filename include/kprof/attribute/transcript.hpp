@@ -14,6 +14,7 @@
 //   cloned NUMBER ORIGINAL
 //   updated NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
+//          [MULTIPROCESSOR_SHARED CLUSTER COOPERATIVE]
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
 //   memset ID START END DEVICE STREAM NODE BYTES TO
 //   sync START END, overhead START END, odd
@@ -140,9 +141,13 @@ class KPROF_DETAIL_LOCAL device_transcript {
       case activity_kind::kernel:
         write_work("kernel", a);
         put(" %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32
-            " %" PRIu32 " %" PRIu32 " %s\n",
+            " %" PRIu32 " %" PRIu32 " %s",
             a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.static_shared,
             a.dynamic_shared, a.registers, a.name == nullptr ? "" : a.name);
+        if (a.multiprocessor_shared != 0 || a.cluster[0] != 0 || a.cooperative)
+          put(" %" PRIu32 " %d,%d,%d %d", a.multiprocessor_shared, a.cluster[0], a.cluster[1],
+              a.cluster[2], a.cooperative ? 1 : 0);
+        put("\n");
         break;
       case activity_kind::copy:
         write_work("memcpy", a);

@@ -49,9 +49,12 @@ struct activity {
   const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
   std::uint32_t grid[3] = {};
   std::uint32_t block[3] = {};
-  std::uint32_t static_shared = 0;   // bytes a block
-  std::uint32_t dynamic_shared = 0;  // bytes a block
-  std::uint32_t registers = 0;       // a thread
+  std::uint32_t static_shared = 0;          // bytes a block
+  std::uint32_t dynamic_shared = 0;         // bytes a block
+  std::uint32_t registers = 0;              // a thread
+  std::uint32_t multiprocessor_shared = 0;  // bytes that it has for all its blocks; 0: not known
+  std::uint8_t cluster[3] = {};             // blocks; 0: there are no clusters
+  bool cooperative = false;
 
   static constexpr std::uint32_t of_no_stream = ~std::uint32_t{0};
 

@@ -141,7 +141,11 @@ inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
 namespace kernel {  // CUpti_ActivityKernel5 and later
 inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, context = 44,
                              stream = 48, grid = 52, block = 64, static_shared = 76,
-                             dynamic_shared = 80, correlation = 92, name = 104, graph_node = 144;
+                             dynamic_shared = 80, correlation = 92, name = 104, launch_type = 136,
+                             multiprocessor_shared = 140, graph_node = 144;
+}
+namespace kernel_cluster {  // CUpti_ActivityKernel8 and later: all versions that kprof works with
+inline constexpr std::size_t extents = 176;
 }
 namespace memcpy_record {  // CUpti_ActivityMemcpy4 and later
 inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24,

@@ -33,6 +33,17 @@ inline std::uint8_t place_of(std::uint16_t kind) noexcept {
   return kind < std::size(places) ? places[kind] : std::uint8_t{0};
 }
 
+/// No cluster has more than 16 blocks, and one of a single block is none.
+inline void read_cluster(const void* r, activity& out) noexcept {
+  std::uint32_t of[3];
+  for (std::size_t i = 0; i < 3; ++i)
+    of[i] = field<std::uint32_t>(r, kernel_cluster::extents + 4 * i);
+  if (of[0] > 16 || of[1] > 16 || of[2] > 16) return;
+  const std::uint32_t blocks = of[0] * of[1] * of[2];
+  if (blocks < 2 || blocks > 16) return;
+  for (std::size_t i = 0; i < 3; ++i) out.cluster[i] = static_cast<std::uint8_t>(of[i]);
+}
+
 inline void read_kernel(const void* r, activity& out) noexcept {
   out.kind = activity_kind::kernel;
   out.registers = field<std::uint16_t>(r, kernel::registers);
@@ -47,6 +58,9 @@ inline void read_kernel(const void* r, activity& out) noexcept {
   }
   out.static_shared = field<std::uint32_t>(r, kernel::static_shared);
   out.dynamic_shared = field<std::uint32_t>(r, kernel::dynamic_shared);
+  out.multiprocessor_shared = field<std::uint32_t>(r, kernel::multiprocessor_shared);
+  out.cooperative = field<std::uint8_t>(r, kernel::launch_type) != 0;
+  read_cluster(r, out);
   out.correlation = field<std::uint32_t>(r, kernel::correlation);
   out.name = field<const char*>(r, kernel::name);
   out.graph_node = field<std::uint64_t>(r, kernel::graph_node);

@@ -74,6 +74,35 @@ inline void triad_neon(void* a, const void* b, const void* c, std::size_t bytes,
       : "v0", "v1", "v2", "v3", "v4", "cc", "memory");
 }
 
+inline void triad_back_neon(void* a, const void* b, const void* c, std::size_t bytes,
+                            const void* stored) {
+  std::uint64_t left = bytes / arm64_bytes_per_round;
+  const float factor = 0.5F;
+  void* to = a;
+  const void *first = b, *second = c, *back = stored;
+  asm volatile(
+      "ld1r {v0.4s}, [%[factor]]\n\t"
+      ".p2align 5\n\t"
+      "1:\n\t"
+      ".rept 8\n\t"
+      "dc cvac, %[back]\n\t"
+      "add %[back], %[back], #64\n\t"
+      ".rept 2\n\t"
+      "ldp q1, q2, [%[first]], #32\n\t"
+      "ldp q3, q4, [%[second]], #32\n\t"
+      "fmla v1.4s, v3.4s, v0.4s\n\t"
+      "fmla v2.4s, v4.4s, v0.4s\n\t"
+      "stp q1, q2, [%[to]], #32\n\t"
+      ".endr\n\t"
+      ".endr\n\t"
+      "subs %[left], %[left], #1\n\t"
+      "b.ne 1b"
+      : [to] "+&r"(to), [first] "+&r"(first), [second] "+&r"(second), [back] "+&r"(back),
+        [left] "+&r"(left)
+      : [factor] "r"(&factor)
+      : "v0", "v1", "v2", "v3", "v4", "cc", "memory");
+}
+
 /// Waits for all lines together. No arm64 processor's lines are shorter than 64 bytes.
 inline void flush_arm64(const void* from, std::size_t bytes) {
   const char* const first = static_cast<const char*>(from);

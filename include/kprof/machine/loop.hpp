@@ -30,6 +30,12 @@ struct memory_loop {
   void (*read)(const void* from, std::size_t bytes, std::uint64_t passes);
   /// a[i] = b[i] + s c[i], with f32 and arrays of `bytes` each.
   void (*triad)(void* a, const void* b, const void* c, std::size_t bytes, std::uint64_t passes);
+  /// The same once, which meanwhile has the caches write `bytes` from `stored` back to memory. What
+  /// a loop stores stays in caches as large as its arrays, and costs memory nothing; where arrays
+  /// are larger, each store throws out an earlier one. Null: the processor has no instruction for
+  /// it that does not wait.
+  void (*triad_written_back)(void* a, const void* b, const void* c, std::size_t bytes,
+                             const void* stored);
   /// Takes what is in these bytes out of all caches. `from` is aligned to 64 bytes.
   void (*flush)(const void* from, std::size_t bytes);
 };

@@ -35,10 +35,11 @@ struct processor_loops {
 /// The loops of a processor with these features.
 [[gnu::cold]] inline processor_loops loops_with(const arm64_features& has) {
   constexpr double chains = 24, two = 2;  // instructions of a round; a product and a sum each
-  processor_loops found{{},
-                        {arm64_bytes_per_round, &read_neon, &triad_neon, &flush_arm64},
-                        &count_arm64_clocks,
-                        static_cast<double>(arm64_clocks_per_round)};
+  processor_loops found{
+      {},
+      {arm64_bytes_per_round, &read_neon, &triad_neon, &triad_back_neon, &flush_arm64},
+      &count_arm64_clocks,
+      static_cast<double>(arm64_clocks_per_round)};
   auto& loops = found.arithmetic;
   // Shorter registers of the scalable extension are no quicker than NEON's.
   const bool is_wide = has.scalable_bytes > 16;
@@ -68,7 +69,8 @@ inline processor_loops find_loops() { return loops_with(find_arm64_features()); 
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
   processor_loops found{
       {},
-      {x86_bytes_per_round, &read_sse2, &triad_sse2, has.flush_opt ? &flush_opt : &flush_sse2},
+      {x86_bytes_per_round, &read_sse2, &triad_sse2, has.flush_opt ? &triad_back_sse2 : nullptr,
+       has.flush_opt ? &flush_opt : &flush_sse2},
       &count_clocks,
       static_cast<double>(clocks_per_round)};
   auto& loops = found.arithmetic;
@@ -77,11 +79,13 @@ inline processor_loops find_loops() { return loops_with(find_arm64_features()); 
     loops.push_back({dtype::f32, "AVX-512 FMA", chains * 16 * two, &fma_f32_avx512});
     found.memory.read = &read_avx512;
     found.memory.triad = &triad_avx512;
+    if (has.flush_opt) found.memory.triad_written_back = &triad_back_avx512;
   } else if (has.fma) {
     loops.push_back({dtype::f64, "AVX2 FMA", chains * 4 * two, &fma_f64_avx2});
     loops.push_back({dtype::f32, "AVX2 FMA", chains * 8 * two, &fma_f32_avx2});
     found.memory.read = &read_avx;
     found.memory.triad = &triad_avx;
+    if (has.flush_opt) found.memory.triad_written_back = &triad_back_avx;
   } else {
     loops.push_back({dtype::f64, "SSE2", chains * 2, &mul_add_f64_sse2});
     loops.push_back({dtype::f32, "SSE2", chains * 4, &mul_add_f32_sse2});

@@ -72,6 +72,12 @@ class measuring_memory {
     if (a.walked + walked_part > bytes) a.walked = 0;
     return walked(thread);
   }
+  /// The part that walk_on() left last.
+  std::byte* walked_before(unsigned thread, std::size_t bytes) {
+    const std::size_t at = arrays_[thread].walked;
+    const std::size_t last = bytes / walked_part * walked_part - walked_part;
+    return arrays_[thread].at + (at > 0 ? at - walked_part : last);
+  }
 
   static std::size_t rounded(std::size_t bytes, std::size_t round) { return bytes / round * round; }
 

@@ -59,6 +59,7 @@ struct block_needs {
   std::uint32_t threads = 0;
   std::uint32_t registers = 0;  // of a thread
   std::uint64_t shared_bytes = 0;
+  std::uint64_t multiprocessor_shared = 0;  // bytes that the driver gave to all; 0: not known
 };
 
 /// Blocks that each resource allows; `none` where it sets no limit.
@@ -73,6 +74,15 @@ struct allowed_blocks {
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) {
   return (value + step - 1) / step * step;
+}
+
+/// Bytes of a multiprocessor for blocks of `of_block`. The driver may leave more of the memory to
+/// L1, but a kernel that ran had room for a block.
+constexpr std::uint64_t shared_given(const residency_limits& sm, const block_needs& block,
+                                     std::uint64_t of_block) {
+  const bool is_known =
+      block.multiprocessor_shared >= of_block && block.multiprocessor_shared < sm.shared_bytes;
+  return is_known ? block.multiprocessor_shared : sm.shared_bytes;
 }
 
 constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_needs& block) {
@@ -92,7 +102,7 @@ constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_
   const std::uint64_t shared = rounded_up(block.shared_bytes + sm.reserved_bytes, sm.shared_step);
   if (shared > sm.shared_bytes_of_block + sm.reserved_bytes) allowed.by_shared_memory = 0;
   else if (shared > 0)
-    allowed.by_shared_memory = static_cast<std::uint32_t>(sm.shared_bytes / shared);
+    allowed.by_shared_memory = static_cast<std::uint32_t>(shared_given(sm, block, shared) / shared);
   return allowed;
 }
 
@@ -127,8 +137,10 @@ inline kernel_occupancy occupancy_of(const device_info& device, const block_need
 
 }  // namespace detail
 
-/// The theoretical occupancy of a kernel on a device, from what CUPTI recorded of its launch. The
-/// driver may give a multiprocessor less shared memory than it has; then fewer blocks fit.
+/// The theoretical occupancy of a kernel on a device, from what CUPTI recorded of its launch: with
+/// the shared memory that the driver gave to a multiprocessor, where the record says it. The waves
+/// of blocks in clusters are not known: a cluster needs room for all its blocks in one part of the
+/// device, and so fewer may fit.
 [[gnu::cold]] inline kernel_occupancy occupancy_of(const device_info& device,
                                                    const device_work& kernel) {
   const auto product = [](const std::uint32_t(&of)[3]) {
@@ -138,8 +150,8 @@ inline kernel_occupancy occupancy_of(const device_info& device, const block_need
   return detail::occupancy_of(
       device,
       {threads > 1e6 ? 1'000'000U : static_cast<std::uint32_t>(threads), kernel.registers,
-       std::uint64_t{kernel.static_shared} + kernel.dynamic_shared},
-      product(kernel.grid));
+       std::uint64_t{kernel.static_shared} + kernel.dynamic_shared, kernel.multiprocessor_shared},
+      kernel.cluster[0] == 0 ? product(kernel.grid) : 0);
 }
 
 KPROF_DETAIL_END

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
@@ -85,6 +86,9 @@ class round_threads {
   struct work {
     void (*run)(const void* of, unsigned thread);
     const void* of;
+    /// Before the time that counts. On a loaded machine a round of its own for it would wait for
+    /// the CPUs once more, for longer than both take.
+    void (*prepare)(const void* of, unsigned thread) = nullptr;
   };
 
   /// As many of them as the system gives.
@@ -113,6 +117,7 @@ class round_threads {
     work_ = of;
     parts_.assign(threads, {});
     left_ = threads;
+    ready_.store(static_cast<int>(threads), std::memory_order_relaxed);
     // Later than the slowest wakes up: a thread that slept is run before those that computed.
     begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
     ++round_;
@@ -151,7 +156,9 @@ class round_threads {
       const std::int64_t begin_ns = begin_ns_;
       lock.unlock();
       round_part part;
+      if (of.prepare != nullptr) of.prepare(of.of, number);
       wait_until(begin_ns);
+      meet();
       const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
       part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
       of.run(of.of, number);
@@ -163,6 +170,14 @@ class round_threads {
     }
     ++ended_;
     changed_.notify_all();
+  }
+
+  /// Waits for the other threads of the round, but not for long: one that was preempted would be
+  /// waited for on a CPU that other programs want.
+  void meet() noexcept {
+    ready_.fetch_sub(1, std::memory_order_acq_rel);
+    const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + 200'000;
+    while (ready_.load(std::memory_order_acquire) > 0 && read_clock_ns(CLOCK_MONOTONIC) < end) {}
   }
 
   /// Sleeps, then looks at the clock for the last 30 microseconds.
@@ -187,6 +202,7 @@ class round_threads {
   std::int64_t begin_ns_ = 0;
   unsigned left_ = 0;
   std::vector<round_part> parts_;
+  std::atomic<int> ready_{0};  // threads that have not met yet
 };
 
 }  // namespace detail

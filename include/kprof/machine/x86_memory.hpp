@@ -48,31 +48,41 @@ KPROF_DETAIL_READ(read_avx, "vmovups", "%%ymm", "32", "4", "vzeroupper")
 KPROF_DETAIL_READ(read_sse2, "movups", "%%xmm", "16", "8", "")
 #undef KPROF_DETAIL_READ
 
-// `element` computes register 2 = b + s c at an offset, and stores it.
-#define KPROF_DETAIL_TRIAD(name, spread, element, width, times, end)                              \
-  inline void name(void* a, const void* b, const void* c, std::size_t bytes,                      \
-                   std::uint64_t passes) {                                                        \
-    const std::uint64_t rounds = bytes / x86_bytes_per_round;                                     \
-    const float factor = 0.5F;                                                                    \
-    std::uint64_t at = 0, left = 0;                                                               \
-    asm volatile(spread                                                                           \
-                 "2:\n\t"                                                                         \
-                 "xor %[at], %[at]\n\t"                                                           \
-                 "mov %[rounds], %[left]\n\t"                                                     \
-                 ".p2align 5\n\t"                                                                 \
-                 "1:\n\t"                                                                         \
-                 ".rept " times "\n\t" element("0", "1") element(width, "2")                      \
-                     element("2*" width, "3") element("3*" width, "4") "add $4*" width            \
-                                                                       ", %[at]\n\t"              \
-                                                                       ".endr\n\t"                \
-                                                                       "dec %[left]\n\t"          \
-                                                                       "jnz 1b\n\t"               \
-                                                                       "dec %[passes]\n\t"        \
-                                                                       "jnz 2b\n\t" end           \
-                 : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)                     \
-                 : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "m"(factor) \
-                 : KPROF_DETAIL_CLOBBERED);                                                       \
+// `element` computes b + s c at an offset in register n, and stores it; `back` writes lines back.
+#define KPROF_DETAIL_TRIAD_LOOP(spread, element, width, times, back, end)                        \
+  const std::uint64_t rounds = bytes / x86_bytes_per_round;                                      \
+  const float factor = 0.5F;                                                                     \
+  std::uint64_t at = 0, left = 0;                                                                \
+  asm volatile(spread                                                                            \
+               "2:\n\t"                                                                          \
+               "xor %[at], %[at]\n\t"                                                            \
+               "mov %[rounds], %[left]\n\t"                                                      \
+               ".p2align 5\n\t"                                                                  \
+               "1:\n\t"                                                                          \
+               ".rept " times "\n\t" element("0", "1") element(width, "2")                       \
+                   element("2*" width, "3") element("3*" width, "4") back "add $4*" width        \
+                                                                          ", %[at]\n\t"          \
+                                                                          ".endr\n\t"            \
+                                                                          "dec %[left]\n\t"      \
+                                                                          "jnz 1b\n\t"           \
+                                                                          "dec %[passes]\n\t"    \
+                                                                          "jnz 2b\n\t" end       \
+               : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)                      \
+               : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "m"(factor), \
+                 [stored] "r"(stored)                                                            \
+               : KPROF_DETAIL_CLOBBERED)
+#define KPROF_DETAIL_TRIADS(name, spread, element, width, times, back, end)               \
+  inline void triad_##name(void* a, const void* b, const void* c, std::size_t bytes,      \
+                           std::uint64_t passes) {                                        \
+    const void* const stored = nullptr;                                                   \
+    KPROF_DETAIL_TRIAD_LOOP(spread, element, width, times, "", end);                      \
+  }                                                                                       \
+  inline void triad_back_##name(void* a, const void* b, const void* c, std::size_t bytes, \
+                                const void* stored) {                                     \
+    std::uint64_t passes = 1;                                                             \
+    KPROF_DETAIL_TRIAD_LOOP(spread, element, width, times, back, end);                    \
   }
+#define KPROF_DETAIL_BACK(offset) "clflushopt " offset "(%[stored],%[at])\n\t"
 #define KPROF_DETAIL_ZMM(offset, n)                     \
   "vmovups " offset "(%[b],%[at]), %%zmm" n             \
   "\n\t"                                                \
@@ -93,13 +103,17 @@ KPROF_DETAIL_READ(read_sse2, "movups", "%%xmm", "16", "8", "")
   "addps " offset "(%[b],%[at]), %%xmm" n  \
   "\n\t"                                   \
   "movups %%xmm" n ", " offset "(%[a],%[at])\n\t"
-KPROF_DETAIL_TRIAD(triad_avx512, "vbroadcastss %[factor], %%zmm0\n\t", KPROF_DETAIL_ZMM, "64", "2",
-                   "vzeroupper")
-KPROF_DETAIL_TRIAD(triad_avx, "vbroadcastss %[factor], %%ymm0\n\t", KPROF_DETAIL_YMM, "32", "4",
-                   "vzeroupper")
-KPROF_DETAIL_TRIAD(triad_sse2, "movss %[factor], %%xmm0\n\tshufps $0, %%xmm0, %%xmm0\n\t",
-                   KPROF_DETAIL_XMM, "16", "8", "")
-#undef KPROF_DETAIL_TRIAD
+KPROF_DETAIL_TRIADS(avx512, "vbroadcastss %[factor], %%zmm0\n\t", KPROF_DETAIL_ZMM, "64", "2",
+                    KPROF_DETAIL_BACK("0") KPROF_DETAIL_BACK("64") KPROF_DETAIL_BACK("128")
+                        KPROF_DETAIL_BACK("192"),
+                    "vzeroupper")
+KPROF_DETAIL_TRIADS(avx, "vbroadcastss %[factor], %%ymm0\n\t", KPROF_DETAIL_YMM, "32", "4",
+                    KPROF_DETAIL_BACK("0") KPROF_DETAIL_BACK("64"), "vzeroupper")
+KPROF_DETAIL_TRIADS(sse2, "movss %[factor], %%xmm0\n\tshufps $0, %%xmm0, %%xmm0\n\t",
+                    KPROF_DETAIL_XMM, "16", "8", KPROF_DETAIL_BACK("0"), "")
+#undef KPROF_DETAIL_TRIADS
+#undef KPROF_DETAIL_TRIAD_LOOP
+#undef KPROF_DETAIL_BACK
 #undef KPROF_DETAIL_ZMM
 #undef KPROF_DETAIL_YMM
 #undef KPROF_DETAIL_XMM

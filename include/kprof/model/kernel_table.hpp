@@ -12,6 +12,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/grouping.hpp>
 #include <kprof/model/kernel_name.hpp>
+#include <kprof/model/kernel_row.hpp>
 #include <kprof/model/launch_places.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/roofline.hpp>
@@ -34,75 +35,12 @@
 
 KPROF_DETAIL_BEGIN
 
-/// Whether a kernel computes on tensor cores, and how that is known.
-///
-/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
-/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
-/// need not be on tensor cores.
-enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
-
-/// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
-///
-/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
-/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
-/// By `parameters` they also differ in pass, device and launch configuration.
-struct kernel_row {
-  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
-  /// same.
-  std::uint64_t key = 0;
-  launch_place place = launch_place::unknown;
-  /// Innermost operator around the launch; empty outside of all, and where there are several.
-  std::string op;
-  std::uint64_t operators = 0;      ///< different names of operators in this row
-  std::vector<group_value> values;  ///< what the launches have in common: one for each key
-  /// Of its calls, as text, without folded fields; empty where they differ in it.
-  std::string parameters;
-  /// Index in profile::nodes of the operator's first call in the row; none outside of all
-  /// operators.
-  std::uint32_t node = scope_node::none;
-  std::uint64_t variants = 0;      ///< sets of parameters in this row
-  bool parameters_merged = false;  ///< calls whose parameters were not kept
-  bool invalid = false;            ///< calls whose parameters are invalid
-  /// Innermost region around the launch, in the operator or around it; empty: none.
-  std::string region;
-  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
-  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  /// The pass of the innermost operator that has one or, where kprof does not know it, the value of
-  /// its field `pass`; empty: none.
-  std::string pass;
-  bool several_passes = false;
-  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
-  std::string kernel;
-  std::uint32_t device = 0;
-  bool several_devices = false;
-  std::uint32_t stream = 0;
-  std::uint64_t streams = 0;            ///< different ones
-  std::uint32_t grid[3] = {};           ///< blocks
-  std::uint32_t block[3] = {};          ///< threads
-  std::uint32_t registers = 0;          ///< a thread
-  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
-  bool several_configurations = false;  ///< the four above are then of one of them
-
-  std::uint64_t calls = 0;         ///< runs
-  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
-  double total_ns = 0;             ///< run times, summed: concurrent runs count each
-  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
-  figure mean_ns, min_ns, max_ns;  ///< of a run
-  /// By the operator's formulas, where each of its calls runs this kernel and no other.
-  figure flops, bytes;
-  tensor_use tensor_core = tensor_use::unknown;
-  /// How near it is to the roof of its device, where FLOPs or bytes are known.
-  roof_verdict verdict;
-  kernel_tiles tiles;  ///< of a product of matrices, where the kernel's name says their size
-  /// By its launch configuration; of several not known.
-  kernel_occupancy occupancy{.unknown = "there is no run"};
-};
-
 namespace detail {
 
 /// Sums the work of one row.
 struct kernel_sum {
   kernel_row row;
+  const device_work* first = nullptr;
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   std::uint32_t first_pass = 0;  // its number
@@ -126,8 +64,20 @@ struct kernel_sum {
     std::copy(w.block, w.block + 3, row.block);
     row.registers = w.registers;
     row.shared = w.static_shared + w.dynamic_shared;
+    row.multiprocessor_shared = w.multiprocessor_shared;
+    std::copy(w.cluster, w.cluster + 3, row.cluster);
+    row.cooperative = w.cooperative;
+    first = &w;
+  }
+
+  /// Where the shared memory of a multiprocessor differs among the runs, with the most that it has.
+  kernel_occupancy occupancy(const profile& p) const {
+    if (row.several_configurations) return {.unknown = "several configurations"};
+    device_work w = *first;
+    w.multiprocessor_shared = row.multiprocessor_shared;
     for (const device_info& d : p.device.devices)
-      if (d.id == w.device) row.occupancy = occupancy_of(d, w);
+      if (d.id == w.device) return occupancy_of(d, w);
+    return row.occupancy;
   }
 
   void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of,
@@ -137,7 +87,9 @@ struct kernel_sum {
     row.several_configurations =
         row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
         !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
-        w.static_shared + w.dynamic_shared != row.shared;
+        w.static_shared + w.dynamic_shared != row.shared ||
+        !std::equal(w.cluster, w.cluster + 3, row.cluster) || w.cooperative != row.cooperative;
+    if (w.multiprocessor_shared != first->multiprocessor_shared) row.multiprocessor_shared = 0;
     const std::uint64_t untimed = std::min(w.untimed, w.calls);
     if (w.calls > untimed) {
       min_ns = std::min(min_ns, not_negative(w.min_ns));
@@ -169,7 +121,7 @@ struct kernel_sum {
              (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
   }
 
-  kernel_row finish(double all_device_ns) {
+  kernel_row finish(const profile& p, double all_device_ns) {
     const std::uint64_t timed = row.calls - row.untimed;
     const absence why = row.calls == 0 ? absence::no_calls
                         : timed == 0   ? absence::untimed
@@ -188,7 +140,7 @@ struct kernel_sum {
         {.time_ns = row.total_ns,
          .timed = std::max(why, work),
          .is_short = row.mean_ns.value<5000, .small_grids = small_grid_ns> 0.5 * row.total_ns});
-    if (row.several_configurations) row.occupancy = {.unknown = "several configurations"};
+    row.occupancy = occupancy(p);
     if (row.operators > 1) row.op.clear();
     if (row.several_passes) row.pass.clear();
     if (row.regions > 1) row.region.clear();
@@ -227,7 +179,7 @@ class kernel_summing {
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) {
-      table.push_back(sums_[i].finish(all));
+      table.push_back(sums_[i].finish(p_, all));
       kernel_row& row = table.back();
       if (row.node != scope_node::none && row.variants == 1 && !row.parameters_merged)
         row.tiles = detail::tiles_of(p_, p_.nodes[row.node], row.kernel);
@@ -287,6 +239,8 @@ class kernel_summing {
     if (by_parameters_) {
       for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
       hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+      // Most kernels have neither; their keys are as those of profiles without.
+      if (const std::uint32_t launch = launch_of(w)) hash.add(launch);
     }
     const std::uint32_t scope = scope_of(p_, w);
     profile_keys::add_places(
@@ -294,6 +248,12 @@ class kernel_summing {
         scope == scope_node::none ? std::string_view{} : keys_.thread_name(p_.nodes[scope]));
     if (by_thread_) hash.add(w.stream);
     return hash.value();
+  }
+
+  /// Clusters, whose extents are 16 at most, and whether the launch was cooperative.
+  static std::uint32_t launch_of(const device_work& w) noexcept {
+    return w.cluster[0] << 11U | w.cluster[1] << 6U | w.cluster[2] << 1U |
+           (w.cooperative ? 1U : 0U);
   }
 
   // Four keys, since one has six parts.
@@ -307,7 +267,7 @@ class kernel_summing {
         shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
     key.part[5] = memories_
                       .of({{w.registers, w.static_shared + w.dynamic_shared, w.device,
-                            w.merged ? 1U : 0U, at.pass}})
+                            launch_of(w) << 1U | (w.merged ? 1U : 0U), at.pass}})
                       .first;
     return key;
   }

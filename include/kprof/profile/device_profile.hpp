@@ -43,13 +43,18 @@ struct device_work {
   bool merged = false;  ///< several kernels or configurations, kept together for want of memory
   /// Index in device_profile::kernels; none for copies, memsets and merged work.
   std::uint32_t kernel = none;
-  std::uint32_t device = 0;                            ///< CUDA's ordinal, as in device_info::id
-  std::uint32_t stream = 0;                            ///< CUPTI's number of the stream
-  std::uint32_t grid[3] = {};                          ///< blocks
-  std::uint32_t block[3] = {};                         ///< threads
-  std::uint32_t registers = 0;                         ///< a thread
-  std::uint32_t static_shared = 0;                     ///< bytes a block
-  std::uint32_t dynamic_shared = 0;                    ///< bytes a block
+  std::uint32_t device = 0;          ///< CUDA's ordinal, as in device_info::id
+  std::uint32_t stream = 0;          ///< CUPTI's number of the stream
+  std::uint32_t grid[3] = {};        ///< blocks
+  std::uint32_t block[3] = {};       ///< threads
+  std::uint32_t registers = 0;       ///< a thread
+  std::uint32_t static_shared = 0;   ///< bytes a block
+  std::uint32_t dynamic_shared = 0;  ///< bytes a block
+  /// Bytes of shared memory that a multiprocessor had while it ran, as the driver chose; 0: CUPTI
+  /// does not tell, or it differs among the runs.
+  std::uint32_t multiprocessor_shared = 0;
+  std::uint32_t cluster[3] = {};                       ///< blocks placed together; 0: no clusters
+  bool cooperative = false;                            ///< all blocks were on the device at a time
   copy_direction direction = copy_direction::unknown;  ///< of a copy
   memory_place from = memory_place::unknown;           ///< of a copy
   memory_place to = memory_place::unknown;             ///< of a copy or a memset

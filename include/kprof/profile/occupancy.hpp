@@ -24,7 +24,8 @@ struct kernel_occupancy {
   bool limited_by_registers = false;
   bool limited_by_shared_memory = false;
   bool limited_by_blocks = false;
-  /// How often the whole GPU is filled: blocks of the grid by those that run at a time.
+  /// How often the whole GPU is filled: blocks of the grid by those that run at a time. 0: not
+  /// known, of blocks in clusters.
   double waves = 0;
   /// The share of the time in which multiprocessors are idle since the last wave is not full, where
   /// all blocks take the same time: 1 - waves / ceil(waves).

@@ -35,6 +35,7 @@ struct device_key {
   std::uint32_t static_shared = 0;
   std::uint32_t dynamic_shared = 0;
   std::uint32_t registers = 0;
+  std::uint32_t launch = 0;  // cluster's x | y << 8 | z << 16 | cooperative << 24
 
   /// The row for all that has none of its own.
   device_key merged() const noexcept {
@@ -59,17 +60,20 @@ struct device_key {
 
 /// One run of a kernel, copy or memset, as far as it is added up.
 struct device_run {
-  bool timed = true;         // false: `ns` is not known
-  std::uint64_t ns = 0;      // how long it ran
-  bool launch_seen = false;  // false: `gap_ns` is not known
-  std::uint64_t gap_ns = 0;  // from the call that launched it to its start
-  std::uint64_t bytes = 0;   // copied or set
+  static constexpr std::uint32_t mixed = ~std::uint32_t{0};
+  bool timed = true;                        // false: `ns` is not known
+  std::uint64_t ns = 0;                     // how long it ran
+  bool launch_seen = false;                 // false: `gap_ns` is not known
+  std::uint64_t gap_ns = 0;                 // from the call that launched it to its start
+  std::uint64_t bytes = 0;                  // copied or set
+  std::uint32_t multiprocessor_shared = 0;  // of a kernel, in bytes; 0: not known
 };
 
 struct device_total {
   device_key key;
   std::uint32_t next_in_bucket = 0;
-  std::uint32_t successor = 0;  // what came after it the time before
+  std::uint32_t successor = 0;              // what came after it the time before
+  std::uint32_t multiprocessor_shared = 0;  // bytes; device_run::mixed: it differs among the runs
   std::uint64_t calls = 0;
   std::uint64_t untimed = 0;
   std::uint64_t total = 0;  // ns
@@ -79,7 +83,13 @@ struct device_total {
   std::uint64_t gap = 0;  // ns from launch to start
   std::uint64_t bytes = 0;
 
+  /// The driver may give a kernel's runs different amounts.
+  void add_shared(std::uint32_t given) noexcept {
+    if (calls == 0) multiprocessor_shared = given;
+    else if (multiprocessor_shared != given) multiprocessor_shared = device_run::mixed;
+  }
   void add(const device_total& other) noexcept {
+    if (other.calls > 0) add_shared(other.multiprocessor_shared);
     calls += other.calls;
     untimed += other.untimed;
     total += other.total;
@@ -114,6 +124,7 @@ class device_totals {
   /// Counts one run; returns the number of its row.
   std::uint32_t add(const device_key& key, const device_run& run) {
     device_total& row = row_of(key);
+    row.add_shared(run.multiprocessor_shared);
     ++row.calls;
     row.bytes += run.bytes;
     if (!run.timed) {

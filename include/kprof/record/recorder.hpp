@@ -109,10 +109,10 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([this] { threads_.fold_ended(); });
+    timed([this] { threads_.fold_ended(); }, counts_.snapshot_folding_ns);
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
-      timed([log] { log->fold(); });
+      timed([log] { log->fold(); }, counts_.snapshot_folding_ns);
       visit(*log);
     }
   }
@@ -122,7 +122,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([&] { threads_.join_parts(until); });
+    timed([&] { threads_.join_parts(until); }, counts_.snapshot_folding_ns);
   }
   const part_calls& shared_calls() const noexcept { return threads_.shared_calls(); }
   /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
@@ -231,14 +231,15 @@ class KPROF_DETAIL_LOCAL recorder {
   void join_parts_unless_busy(std::uint64_t until) noexcept {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
     if (lock.owns_lock())
-      static_cast<void>(attempt([&] { timed([&] { threads_.join_parts(until); }); }));
+      static_cast<void>(
+          attempt([&] { timed([&] { threads_.join_parts(until); }, counts_.folding_ns); }));
   }
 
   template <class Fold>
-  void timed(Fold fold) {
+  void timed(Fold fold, std::atomic<std::uint64_t>& sum) {
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
     fold();
-    counts_.folding_ns += nanoseconds_of(CLOCK_MONOTONIC) - before;
+    sum += nanoseconds_of(CLOCK_MONOTONIC) - before;
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
@@ -263,7 +264,8 @@ class KPROF_DETAIL_LOCAL recorder {
       const auto own = lock_in_time(log.mutex());
       if (!own) return nullptr;
       // Without memory for the totals the records stay, and are folded later.
-      static_cast<void>(attempt([&] { timed([&] { log.fold_when_full(deferrable_chunks()); }); }));
+      static_cast<void>(attempt(
+          [&] { timed([&] { log.fold_when_full(deferrable_chunks()); }, counts_.folding_ns); }));
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
@@ -275,7 +277,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
   /// is no memory for what it holds.
   chunk* recycled(chunk* c) noexcept {
-    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }); })) {
+    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }, counts_.folding_ns); })) {
       pool_.put_back(c);
       return nullptr;
     }

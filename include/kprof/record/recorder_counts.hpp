@@ -21,7 +21,8 @@ struct recorder_counts {
   std::atomic<std::uint64_t> launches_lost{0}, steps_lost{0}, links_lost{0};
   std::atomic<std::uint64_t> dropped_inside{0};  // scopes opened while their thread was in kprof
   std::atomic<std::uint64_t> recycled_until{0};  // ticks; 0: the timeline is whole
-  std::atomic<std::uint64_t> folding_ns{0};
+  // In scopes, whose chunk was full; and for snapshots, which wait for it alone.
+  std::atomic<std::uint64_t> folding_ns{0}, snapshot_folding_ns{0};
 
   /// Counts what there was no room for; always false.
   bool lose(std::atomic<std::uint64_t> recorder_counts::*what) noexcept {
@@ -36,7 +37,7 @@ struct recorder_counts {
   }
   void reset() noexcept {
     for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
-                        &dropped_inside, &recycled_until, &folding_ns})
+                        &dropped_inside, &recycled_until, &folding_ns, &snapshot_folding_ns})
       count->store(0, std::memory_order_relaxed);
   }
 };

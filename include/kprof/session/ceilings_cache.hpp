@@ -38,7 +38,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Raised when a measurement of an earlier kprof is no longer good.
-inline constexpr int ceilings_version = 2;
+inline constexpr int ceilings_version = 3;
 
 /// "2026-11-23", in UTC.
 [[gnu::cold]] inline std::string date_of_today() {

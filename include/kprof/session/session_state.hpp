@@ -152,7 +152,6 @@ class KPROF_DETAIL_LOCAL session_state {
       apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out, now);
-      out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
       out.cost.memory = recorder_.memory_held() + device_.memory_held();
       out.cost.memory_limit = memory_;
     }

@@ -129,16 +129,18 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
                     KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(cpu_reading_ns),
                     KPROF_DETAIL_AT(cpu_readings), KPROF_DETAIL_AT(folding_ns),
-                    KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
+                    KPROF_DETAIL_AT(snapshot_folding_ns), KPROF_DETAIL_AT(memory),
+                    KPROF_DETAIL_AT(memory_limit))
 KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),
                     KPROF_DETAIL_AT(stream), KPROF_DETAIL_AT(grid), KPROF_DETAIL_AT(block),
                     KPROF_DETAIL_AT(registers), KPROF_DETAIL_AT(static_shared),
-                    KPROF_DETAIL_AT(dynamic_shared), KPROF_DETAIL_AT(direction),
-                    KPROF_DETAIL_AT(from), KPROF_DETAIL_AT(to), KPROF_DETAIL_AT(calls),
-                    KPROF_DETAIL_AT(untimed), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(min_ns),
-                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(gaps), KPROF_DETAIL_AT(gap_ns),
-                    KPROF_DETAIL_AT(bytes))
+                    KPROF_DETAIL_AT(dynamic_shared), KPROF_DETAIL_AT(multiprocessor_shared),
+                    KPROF_DETAIL_AT(cluster), KPROF_DETAIL_AT(cooperative),
+                    KPROF_DETAIL_AT(direction), KPROF_DETAIL_AT(from), KPROF_DETAIL_AT(to),
+                    KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(untimed), KPROF_DETAIL_AT(total_ns),
+                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(gaps),
+                    KPROF_DETAIL_AT(gap_ns), KPROF_DETAIL_AT(bytes))
 KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described),
                     KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
                     KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),

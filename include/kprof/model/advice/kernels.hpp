@@ -36,7 +36,8 @@ struct kernel_fill {
   out.blocks = static_cast<double>(kernel.grid[0]) * kernel.grid[1] * kernel.grid[2];
   const double threads = static_cast<double>(kernel.block[0]) * kernel.block[1] * kernel.block[2];
   if (kernel.several_configurations || kernel.several_devices || threads > 1024) return out;
-  out.needs = {static_cast<std::uint32_t>(threads), kernel.registers, kernel.shared};
+  out.needs = {static_cast<std::uint32_t>(threads), kernel.registers, kernel.shared,
+               kernel.multiprocessor_shared};
   for (const device_info& d : p.device.devices) {
     if (d.id != kernel.device) continue;
     out.filled = kernel.occupancy;
@@ -84,10 +85,12 @@ namespace advice_rules {
   const kernel_fill fill = fill_of(f.run, kernel);
   if (fill.device == nullptr || !runs_alone(*fill.device)) return false;
   const double waves = fill.filled.waves, full = std::floor(waves);
-  // A kernel that loops over its work launches as many blocks as fit.
-  const bool loops = std::fmod(fill.blocks, fill.device->multiprocessors) == 0 && waves <= 2 &&
-                     has_word(kernel.kernel, {"cutlass3x", "device_kernel", "nvjet", "stream",
-                                              "flash", "persistent"});
+  // A kernel that loops over its work launches as many blocks as fit, and a cooperative one cannot
+  // launch more. The waves of clusters are not known.
+  const bool loops = kernel.cooperative ||
+                     (std::fmod(fill.blocks, fill.device->multiprocessors) == 0 && waves <= 2 &&
+                      has_word(kernel.kernel, {"cutlass3x", "device_kernel", "nvjet", "stream",
+                                               "flash", "persistent"}));
   if (full < 1 || waves == full || 1 / (1 + full) < 0.2 || loops) return false;
   out.gain_ns = kernel.total_ns * std::min(1 / (1 + full), fill.filled.tail_share);
   out.fact = sentence("runs in # waves of blocks, the last of them # full",
@@ -146,11 +149,26 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   return true;
 }
 
+/// Whether more blocks would fit if the driver gave the kernel all shared memory that there is.
+[[gnu::cold]] inline bool asks_for_more_shared(const kernel_row& kernel, const kernel_fill& fill,
+                                               advice& out) {
+  kernel_fill all = fill;
+  all.needs.multiprocessor_shared = 0;
+  out.gain_ns = saved_by_warps(kernel, fill, blocks_of(all));
+  if (!(out.gain_ns > 0)) return false;
+  out.fact = sentence("has # of shared memory on a multiprocessor, # a block: # of the warps fit",
+                      {as_bytes(kernel.multiprocessor_shared), as_bytes(kernel.shared),
+                       as_share(fill.filled.share)});
+  out.action = "Ask for more of it with cudaFuncAttributePreferredSharedMemoryCarveout";
+  return true;
+}
+
 /// G7. Shared memory allows few blocks.
 [[gnu::cold]] inline bool shared_memory(const advice_facts& f, std::size_t i, advice& out) {
   const kernel_row& kernel = f.kernels[i];
   const kernel_fill fill = fill_of(f.run, kernel);
   if (!is_starved(f, kernel, fill) || !fill.filled.limited_by_shared_memory) return false;
+  if (asks_for_more_shared(kernel, fill, out)) return true;
   allowed_blocks allowed = blocks_of(fill);
   allowed.by_shared_memory = allowed_blocks::none;
   out.gain_ns = saved_by_warps(kernel, fill, allowed);

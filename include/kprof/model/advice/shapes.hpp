@@ -58,13 +58,26 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
   return std::max(compute, moves ? row.bytes.value / gpu.memory_bytes : 0.0);
 }
 
-/// The same parameters in another type, where the operator has a field for it.
+/// The same parameters in another type, where the operator has a field for it: `type` or, of the
+/// operands of a product, `dtypeA`. `behind`: what the trial's name ends with.
 [[gnu::cold]] inline void try_type(const advice_facts& f, const operator_row& row, dtype type,
-                                   advice& out) {
+                                   advice& out, const std::string& behind = {}) {
   if (row.node >= f.run.nodes.size() || row.variants != 1) return;
-  const parameter_value now = f.run.value(f.run.nodes[row.node], "type");
-  if (now.kind == parameter_kind::enumeration && now.text == dtype_name(row.type))
-    out.trials.push_back({{"type", static_cast<std::int64_t>(type), dtype_name(type)}});
+  for (const char* field : {"type", "dtypeA"}) {
+    const parameter_value now = f.run.value(f.run.nodes[row.node], field);
+    if (now.kind != parameter_kind::enumeration || now.text != dtype_name(row.type)) continue;
+    out.trials.push_back({{field, static_cast<std::int64_t>(type), dtype_name(type) + behind}});
+    return;
+  }
+}
+
+/// The sizes that are no multiple of 16 bytes, as they would be with zeros behind them.
+[[gnu::cold]] inline advised_fields padded_sizes(const product_shape& shape, dtype type) {
+  const std::int64_t a = elements_of_16_bytes(type);
+  advised_fields out;
+  for (const product_shape::size& s : shape.sizes)
+    if (s.field != nullptr && s.value % a != 0) out.push_back({s.field, (s.value / a + 1) * a});
+  return out;
 }
 
 /// The operator of a kernel, where it is a product of matrices that nothing else computes.
@@ -100,16 +113,14 @@ namespace advice_rules {
     if (padded_ns < time_of(row)) out.gain_ns = time_of(row) - padded_ns;
   }
   std::string unaligned, padded;
-  advised_fields aligned;
   for (const product_shape::size& s : shape.sizes) {
     if (s.field == nullptr || s.value % a == 0) continue;
     unaligned +=
         sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_number(s.value)});
     padded += sentence(padded.empty() ? "#=#" : ", #=#",
                        {as_text(s.field), as_number((s.value / a + 1) * a)});
-    aligned.push_back({s.field, (s.value / a + 1) * a});
   }
-  out.trials.push_back(std::move(aligned));
+  out.trials.push_back(padded_sizes(shape, row.type));
   out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
                       {as_text(unaligned), as_number(a)});
   out.action = "Pad to " + padded;
@@ -184,6 +195,8 @@ namespace advice_rules {
       kernel.total_ns * (1 - least_time_at(*row, *gpu, tensor) / least_time_at(*row, *gpu, cuda));
   out.fact = sentence("computes in # without tensor cores", {as_text(dtype_name(row->type))});
   out.action = "Check the alignment of its operands, the algorithm and the math mode";
+  if (advised_fields padded = padded_sizes(shape, row->type); !padded.empty())
+    out.trials.push_back(std::move(padded));
   return true;
 }
 
@@ -206,6 +219,7 @@ namespace advice_rules {
   out.fact = sentence("computes in f32 on CUDA cores, at # of their rate",
                       {as_share(row->flops_per_s.value / f32)});
   out.action = "Allow TF32 on tensor cores, if 10 bits of mantissa do";
+  try_type(f, *row, dtype::tf32, out);
   return true;
 }
 
@@ -217,6 +231,7 @@ namespace advice_rules {
                memory = gpu->memory_bytes;
   if (!(narrow > 0) || !(memory > 0)) return false;
   out.gain_ns = 0;
+  const operator_row* longest = nullptr;
   for (const operator_row& row : f.rows) {
     if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
     if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
@@ -230,13 +245,16 @@ namespace advice_rules {
                  ideal16 = std::max(row.flops.value / narrow, row.bytes.value / 2 / memory);
     out.time_ns += row.device_ns;
     if (ideal32 > 0) out.gain_ns += row.device_ns * (1 - ideal16 / ideal32);
-    if (out.node == scope_node::none) out.node = row.node;
+    if (longest == nullptr || row.device_ns > longest->device_ns) longest = &row;
   }
   if (!(out.time_ns > 0) || out.time_ns < 0.3 * f.device_ns) return false;
   out.where = "The run";
   out.fact = sentence("spends # of its device time on f32 products that tensor cores could do",
                       {as_share(out.time_ns / f.device_ns)});
   out.action = "Use mixed precision: f16 or bf16 operands, sums in f32";
+  out.node = longest->node;
+  const std::string of = " in " + name_of(f, static_cast<std::uint32_t>(longest - f.rows.data()));
+  for (const dtype type : {dtype::f16, dtype::bf16}) try_type(f, *longest, type, out, of);
   return true;
 }
 

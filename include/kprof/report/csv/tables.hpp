@@ -119,8 +119,8 @@ inline constexpr csv_column<kernel_row> csv_kernel_columns[] = {
      }},
     {"waves",
      [](auto&, auto& row, auto& line) {
-       if (row.occupancy.unknown != nullptr) line.skip();
-       else line.add(row.occupancy.waves);
+       if (row.occupancy.waves > 0) line.add(row.occupancy.waves);
+       else line.skip();
      }},
     {"roof", [](auto&, auto& row, auto& line) { line.add(row.verdict.roof); }},
     {"bound", [](auto&, auto& row, auto& line) { line.add(bound_name(row.verdict.bound)); }},

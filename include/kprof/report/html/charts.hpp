@@ -227,8 +227,8 @@ inline std::string extent_text(const std::uint32_t (&of)[3]) {
     else out.number(r.occupancy.share);
   });
   out.column("waves", rows, [&](ref r) {
-    if (r.occupancy.unknown != nullptr) out.none();
-    else out.number(r.occupancy.waves);
+    if (r.occupancy.waves > 0) out.number(r.occupancy.waves);
+    else out.none();
   });
   out.column("tensor", rows, [&](ref r) {
     out.integer(

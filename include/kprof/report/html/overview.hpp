@@ -8,6 +8,7 @@
 #include <kprof/advice.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/model/number_text.hpp>
+#include <kprof/model/own_time.hpp>
 #include <kprof/model/steps.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
@@ -237,10 +238,13 @@ struct page_head {
   if (!p.machine.source.empty()) line("ok", "Ceilings:", p.machine.source + '.');
   const own_cost& c = p.cost;
   if (c.scope_ns > 0 && p.wall_ns > 0) {
-    const double took =
-        (c.recording_ns + c.folding_ns + not_negative(p.device.collecting_ns)) / p.wall_ns;
-    const std::string threads = p.threads.size() > 1 ? ", all threads summed." : ".";
-    line(took > 0.05 ? "bad" : "ok", "kprof took", format_share(took) + " of wall time" + threads);
+    const own_time own = own_time_of(p);
+    const double took = own.in_scopes_ns / p.wall_ns;
+    const std::string threads = p.threads.size() > 1 ? ", all threads summed" : "";
+    const std::string apart =
+        own.apart_ns > 0 ? ", and " + format_time(own.apart_ns) + " to add it up." : ".";
+    line(took > 0.05 ? "bad" : "ok", "kprof took",
+         format_share(took) + " of wall time" + threads + apart);
   } else {
     line("none", "kprof's own cost", "was not measured in this process.");
   }

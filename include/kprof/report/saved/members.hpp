@@ -8,8 +8,8 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/report/saved/enumerator_names.hpp>
 
-#include <array>
 #include <string_view>
 #include <tuple>
 
@@ -162,6 +162,7 @@ inline constexpr auto members_of<own_cost> =
                saved<&own_cost::cpu_reading_ns>("cpu_reading_ns"),
                saved<&own_cost::cpu_readings>("cpu_readings"),
                saved<&own_cost::folding_ns>("folding_ns"),
+               saved<&own_cost::snapshot_folding_ns>("snapshot_folding_ns"),
                saved<&own_cost::memory>("memory"),
                saved<&own_cost::memory_limit>("memory_limit")};
 
@@ -178,6 +179,9 @@ inline constexpr auto members_of<device_work> =
                saved<&device_work::registers>("registers"),
                saved<&device_work::static_shared>("static_shared"),
                saved<&device_work::dynamic_shared>("dynamic_shared"),
+               saved<&device_work::multiprocessor_shared>("multiprocessor_shared"),
+               saved<&device_work::cluster>("cluster"),
+               saved<&device_work::cooperative>("cooperative"),
                saved<&device_work::direction>("direction"),
                saved<&device_work::from>("from"),
                saved<&device_work::to>("to"),
@@ -312,37 +316,6 @@ inline constexpr auto members_of<profile> =
                saved<&profile::device>("device"),       saved<&profile::machine>("machine"),
                saved<&profile::timeline>("timeline"),   saved<&profile::steps>("steps"),
                saved<&profile::stepping>("stepping"),   saved<&profile::links>("links")};
-
-/// Names of the enumerators, by value; an empty one is none.
-template <class E>
-inline constexpr std::array<std::string_view, 0> names_of{};
-template <>
-inline constexpr std::array<std::string_view, 4> names_of<scope_kind>{"root", "op", "region",
-                                                                      "graph"};
-template <>
-inline constexpr std::array<std::string_view, 3> names_of<device_task>{"kernel", "copy", "set"};
-template <>
-inline constexpr std::array<std::string_view, 6> names_of<copy_direction>{
-    "unknown",          "host_to_device", "device_to_host",
-    "device_to_device", "host_to_host",   "peer_to_peer"};
-template <>
-inline constexpr std::array<std::string_view, 6> names_of<memory_place>{
-    "unknown", "pageable", "pinned", "device", "array", "managed"};
-template <>
-inline constexpr std::array<std::string_view, 8> names_of<parameter_kind>{
-    "none",     "boolean",     "signed_integer", "unsigned_integer",
-    "floating", "enumeration", "text",           "aggregate"};
-template <>
-inline constexpr std::array<std::string_view, 24> names_of<dtype>{
-    "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-    "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-    "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
-template <>
-inline constexpr std::array<std::string_view, 8> names_of<pass_kind>{
-    "unknown", "fprop", "bprop", "dgrad", "wgrad", "bgrad", "update", "recompute"};
-template <>
-inline constexpr std::array<std::string_view, 3> names_of<arithmetic_unit>{"unknown", "cuda_core",
-                                                                           "tensor_core"};
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -7,6 +7,7 @@
 // with "!", says what it means and what to do.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/own_time.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/device.hpp>
 #include <kprof/report/text/facts.hpp>
@@ -124,6 +125,9 @@ namespace detail {
               (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
     print_fact(out, "own cost",
                text + readings_cost(out, c) + "; folding " + out.time(c.folding_ns) +
+                   (c.snapshot_folding_ns > 0
+                        ? ", " + out.time(c.snapshot_folding_ns) + " of it for snapshots"
+                        : "") +
                    "; an empty scope shows " + out.time(c.empty_scope_ns) +
                    collecting_cost(out, p));
   } else {
@@ -168,12 +172,12 @@ inline bool has_timeline(const profile& p) noexcept {
     text += " and " + counted(p.device.complete.records, "record", "records") + " of the device";
   text += "; " + kprof_version() + " took ";
   if (p.cost.scope_ns > 0) {
-    const double took_ns =
-        p.cost.recording_ns + p.cost.folding_ns + not_negative(p.device.collecting_ns);
-    text += out.time(took_ns);
+    const own_time took = own_time_of(p);
+    text += out.time(took.in_scopes_ns);
     if (p.wall_ns > 0)
-      text += " (" + format_share(took_ns / p.wall_ns) + " of wall time" +
+      text += " (" + format_share(took.in_scopes_ns / p.wall_ns) + " of wall time" +
               (p.threads.size() > 1 ? ", all threads summed)" : ")");
+    if (took.apart_ns > 0) text += ", and " + out.time(took.apart_ns) + " to add it up";
   } else {
     text += "n/a: not measured in this process";
   }

@@ -160,8 +160,7 @@ inline constexpr kernel_column kernel_columns[] = {
      "what holds the kernel back, as in the table of operators"},
     {"waves", 11, false, 0,
      [](const kernel_row& row, const page&) {
-       return row.occupancy.unknown != nullptr ? std::string{"n/a"}
-                                               : format_rate(row.occupancy.waves);
+       return row.occupancy.waves > 0 ? format_rate(row.occupancy.waves) : std::string{"n/a"};
      },
      "how often its blocks fill the device; of 1.1 waves the second is nearly empty"},
     {"occupancy", 12, true, 0, &occupancy_cell,

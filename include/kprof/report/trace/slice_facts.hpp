@@ -112,6 +112,8 @@ class slice_facts {
     if (!all) return;
     args.integer("registers per thread", w.registers);
     args.integer("shared memory", std::uint64_t{w.static_shared} + w.dynamic_shared);
+    if (w.cluster[0] > 0) args.three("cluster", w.cluster);
+    if (w.cooperative) args.integer("cooperative", 1);
     for (const device_info& d : p_.device.devices) {
       if (d.id != w.device) continue;
       const kprof::kernel_fill fill = kprof::fill_of(d, w);
