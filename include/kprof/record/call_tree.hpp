@@ -146,6 +146,9 @@ class call_tree {
     imprecise_ += other.imprecise_;
   }
 
+  /// The call_key() of the part whose parameters were merged last, while the budget was spent.
+  std::uint64_t merged_key() const noexcept { return merged_key_; }
+
   /// Durations that had to be counted at the nearest one the histogram has room for.
   std::uint64_t imprecise() const noexcept { return imprecise_; }
 
@@ -212,8 +215,11 @@ class call_tree {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (!kept_anyway && budget_->nearly_spent())
-      return merged_child(parent, site, payload_when_merged((*sites_)[site], p), false);
+    if (!kept_anyway && budget_->nearly_spent()) {
+      const site_info& where = (*sites_)[site];
+      if (has_parts(where)) merged_key_ = call_key(site, *where.op, p);
+      return merged_child(parent, site, payload_when_merged(where, p), false);
+    }
     if (values != nullptr) return add(parent, site, hash, p, *values, false);
     work own{};
     presentation shown{};
@@ -252,7 +258,7 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
-    n.is_part = !merged && has_parts((*sites_)[site]);
+    n.is_part = has_parts((*sites_)[site]);
     n.is_step = !merged && sites_->is_step(site, p.bytes, p.size);
     n.is_noted = n.is_part || n.is_step;
     n.payload_at = static_cast<std::uint32_t>(payload_at);
@@ -335,6 +341,7 @@ class call_tree {
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
   std::uint64_t imprecise_ = 0;
+  std::uint64_t merged_key_ = 0;
   std::vector<tree_node> nodes_;
   std::vector<char> payloads_;
   std::vector<std::uint32_t> buckets_;
