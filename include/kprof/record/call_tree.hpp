@@ -156,7 +156,6 @@ class call_tree {
   static constexpr std::size_t fewest_buckets = 64;
   static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
   static constexpr std::size_t max_payload = max_params_size + max_params_alignment;
-  static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
     charged_ += bytes;
@@ -188,7 +187,7 @@ class call_tree {
   }
 
   [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
-    alignas(max_alignment) char canonical[max_payload];
+    alignas(max_params_alignment) char canonical[max_payload];
     const site_info& where = (*sites_)[site];
     if (where.op != nullptr && !where.op->packed) {
       where.op->canonical(p.bytes, canonical);
@@ -265,12 +264,10 @@ class call_tree {
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
     n.values = values;
-    const auto made = static_cast<std::uint32_t>(nodes_.size());
-    n.next_in_bucket = bucket(hash);
-    bucket(hash) = made;
+    n.next_in_bucket = std::exchange(bucket(hash), static_cast<std::uint32_t>(nodes_.size()));
     nodes_.push_back(std::move(n));
     charge(cost_of(p.size + p.shown_size));
-    return made;
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
 
   /// Bytes of a node; vectors are up to half empty.
@@ -292,7 +289,7 @@ class call_tree {
     return bare;
   }
 
-  // a power of two
+  // Their number is a power of two.
   std::uint32_t& bucket(std::uint32_t hash) noexcept {
     return buckets_[hash & (buckets_.size() - 1)];
   }
@@ -330,7 +327,7 @@ class call_tree {
   void evaluate(std::uint32_t site, payload& p, work& values, presentation& shown) noexcept {
     const site_info& where = (*sites_)[site];
     if (where.op == nullptr) return;
-    alignas(max_alignment) char aligned[max_payload];
+    alignas(max_params_alignment) char aligned[max_payload];
     std::memcpy(aligned, p.bytes, p.size);
     sites_->evaluate(where, aligned, values, shown);
     p.shown = reinterpret_cast<const char*>(&shown);
