@@ -47,7 +47,7 @@ class launching_calls {
       const std::uint32_t at = (hint + i) % calls_under_way::most;
       std::uint64_t free = 0;
       if (places_[at].ids.load(std::memory_order_relaxed) == 0 &&
-          places_[at].ids.compare_exchange_strong(free, word(id, id)))
+          places_[at].ids.compare_exchange_strong(free, word(id, id), std::memory_order_acq_rel))
         return at;
     }
     ++others_;
@@ -60,24 +60,26 @@ class launching_calls {
     const std::uint64_t now = ids.load(std::memory_order_relaxed);
     const auto first = static_cast<std::uint32_t>(now >> 32U),
                last = static_cast<std::uint32_t>(now);
-    ids.store(word(std::min(first, id), std::max(last, id)));
+    ids.store(word(std::min(first, id), std::max(last, id)), std::memory_order_release);
   }
   /// The call has ended and is noted. By its thread.
   void end(std::uint32_t place) noexcept {
-    if (place < calls_under_way::most) places_[place].ids.store(0);
-    else if (place == beside) --others_;
+    if (place < calls_under_way::most) places_[place].ids.store(0, std::memory_order_release);
+    if (place != beside) return;
+    std::uint32_t n = others_.load();  // 0 where clear() came meanwhile
+    while (n != 0 && !others_.compare_exchange_weak(n, n - 1)) {}
   }
   /// Collecting begins anew: the ends of calls that are under way will not be seen.
   void clear() noexcept {
-    for (place& p : places_) p.ids.store(0);
+    for (slot& p : places_) p.ids.store(0);
     others_.store(0);
   }
 
   /// A call that is not among them has been noted, or began later.
   calls_under_way now() const noexcept {
     calls_under_way out;
-    for (const place& p : places_)
-      if (const std::uint64_t ids = p.ids.load(); ids != 0)
+    for (const slot& p : places_)
+      if (const std::uint64_t ids = p.ids.load(std::memory_order_acquire); ids != 0)
         out.spans[out.count++] = {static_cast<std::uint32_t>(ids >> 32U),
                                   static_cast<std::uint32_t>(ids)};
     out.more = others_.load() != 0;
@@ -91,10 +93,10 @@ class launching_calls {
     return std::uint64_t{first} << 32U | last;
   }
 
-  struct alignas(64) place {
+  struct alignas(64) slot {
     std::atomic<std::uint64_t> ids{0};  // the least and the largest; 0: free
   };
-  std::array<place, calls_under_way::most> places_{};
+  std::array<slot, calls_under_way::most> places_{};
   std::atomic<std::uint32_t> others_{0};
 };
 

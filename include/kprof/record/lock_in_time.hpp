@@ -4,8 +4,8 @@
 
 // How a guard waits for locks: not for ever. A guard in a signal's handler may have interrupted the
 // allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
-// handler returns, and all go on. A guard may need several locks, one after the other: it waits 10 s
-// at most for all of them. A handler may have many guards: once a thread has waited in vain, each
+// handler returns, and all go on. A guard may need several locks, one after the other: it waits 10
+// s at most for all of them. A handler may have many guards: once a thread has waited in vain, each
 // of its guards waits 1 s at most, until it gets a lock again.
 
 #include <kprof/build_options.hpp>

@@ -77,8 +77,8 @@ inline constexpr output save_output{
 }  // namespace detail
 
 /// Saves the profile to the file `path`, replacing it only when all is written. A failure is in the
-/// status with what to do; so is a snapshot for which there was no memory. Any number of threads and
-/// processes may save, to the same path too: one of them wins.
+/// status with what to do; so is a snapshot for which there was no memory. Any number of threads
+/// and processes may save, to the same path too: one of them wins.
 ///     kprof::save(kprof::snapshot({.timeline = true}), "run.json");
 inline status save(const profile& p, const std::string& path, const save_options& options = {}) {
   if (path.empty()) return {"cannot save to a file without a name; give a path"};
