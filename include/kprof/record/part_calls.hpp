@@ -127,10 +127,15 @@ class KPROF_DETAIL_LOCAL part_calls {
       group.has_mixed_parts = true;
     }
   }
-  /// The path of a node; 0 where memory for paths was spent, and the path is that of another node.
+  /// The path of a node; 0 where memory for paths was spent, and that path names another node.
   static std::uint32_t own_path(thread_log& log, std::uint32_t node) {
-    const std::uint32_t path = log.paths.path_of(node);
-    return log.paths.node_of(path) == node ? path : 0;
+    const std::uint32_t own = log.paths.path_of(node);
+    for (std::uint32_t i = node, path = own; i != call_tree::root;) {
+      i = log.tree[i].parent;
+      const std::uint32_t around = log.paths.path_of(i);
+      if (std::exchange(path, around) == around) return 0;
+    }
+    return own;
   }
 
   /// Joins the next parts, of each thread what ended before the same moment: otherwise a thread
