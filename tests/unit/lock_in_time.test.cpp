@@ -88,6 +88,7 @@ TEST_CASE("lock_in_time.a_guard_waits_once_for_all_its_locks_and_less_after_a_fa
   static_cast<void>(call_beyond_a_chunk());
   CHECK_FALSE(waited_in_vain);
 
+  wait_after_failure_s = 1;
   std::mutex first, second;
   {
     const held_elsewhere one(first), other(second);

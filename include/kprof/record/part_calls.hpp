@@ -146,6 +146,7 @@ class KPROF_DETAIL_LOCAL part_calls {
     for (const run& r : runs_) until = std::min(until, r.slice_end);
     arrived_.clear();
     merged_.clear();
+    groups_.next_slice();
     for (run& r : runs_) take(r, until);
     next_merged_ = 0;
     mixed_.clear();

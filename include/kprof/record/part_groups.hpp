@@ -56,13 +56,14 @@ struct part_group {
   call_place last_place;
   place_totals last_totals;
   std::uint64_t last_join = 0;
+  std::uint64_t latest_slice = 0;  // in which a part without parameters came
 };
 
 /// What is known of the parts of one call site without parameters beside the groups that live.
 struct merged_calls {
   std::uint64_t settled = 0;         // calls of groups that were forgotten: all have all parts
   std::uint64_t settled_joined = 0;  // of these, those whose times are known
-  std::vector<std::uint64_t> lost;   // by part: how many came without memory for their group
+  std::vector<std::uint64_t> lost;   // by part: how many there was no memory to know the group of
   bool has_lost = false;
 };
 
@@ -99,31 +100,34 @@ class part_groups {
     return *groups_.emplace(key, std::move(made)).first->second;
   }
   /// The group of a part without parameters, by their call_key(); nullptr where memory for such
-  /// groups is spent.
+  /// groups is spent. It stays where it is until the next slice().
   part_group* of_merged(std::uint64_t key, std::uint32_t site, std::uint32_t parts) {
-    if (const auto known = groups_.find(key); known != groups_.end()) return known->second.get();
+    if (const auto known = groups_.find(key); known != groups_.end()) {
+      known->second->latest_slice = slice_;
+      return known->second.get();
+    }
     const std::size_t bytes = cost_of(parts);
-    if (budget_->spent() || charged_ + bytes > budget_->limit() / 4) return nullptr;
+    if (!has_room(bytes)) give_up_old();
+    if (!has_room(bytes)) return nullptr;
     auto made = std::make_unique<part_group>(site, parts, memory_, false);
+    made->latest_slice = slice_;
     part_group* const out = groups_.emplace(key, std::move(made)).first->second.get();
     charged_ += bytes;
     budget_->add(bytes);
     return out;
   }
+  /// A later slice of time begins.
+  void next_slice() noexcept { ++slice_; }
   /// Forgets the group with this key, if no thread has kept its parameters and all its calls have
   /// all parts.
   void settle(std::uint64_t key) noexcept {
     const auto known = groups_.find(key);
     if (known == groups_.end() || !known->second->parameters.empty()) return;
     const part_group& g = *known->second;
-    const std::vector<std::uint64_t>& counts = g.calls.counts();
     const std::uint64_t complete = g.calls.complete();
-    for (const std::uint64_t n : counts)
+    for (const std::uint64_t n : g.calls.counts())
       if (n != complete) return;
-    merged_calls& all = merged_.find({g.site, g.calls.parts()})->second;
-    all.settled += complete;
-    all.settled_joined += g.joined_at_merged;
-    uncharge(g.calls.parts());
+    forget(g);
     groups_.erase(known);
   }
   /// Of this call site and number of parts; stays where it is until clear(). Without memory it
@@ -167,15 +171,48 @@ class part_groups {
     return sizeof(part_group) + 64 +
            std::size_t{parts} * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
   }
+  bool has_room(std::size_t bytes) const noexcept {
+    return !budget_->spent() && charged_ + bytes <= budget_->limit() / 4;
+  }
+  /// Makes room: forgets groups of which no part has come for long, since most of theirs that come
+  /// yet came when there was no room. Younger ones stay: each that is completed is known for sure.
+  void give_up_old() noexcept {
+    if (slice_ < given_up_in_ + long_ago) return;
+    given_up_in_ = slice_;
+    std::erase_if(groups_, [this](const auto& entry) {
+      const part_group& g = *entry.second;
+      if (!g.parameters.empty() || g.latest_slice + long_ago > slice_) return false;
+      forget(g);
+      return true;
+    });
+  }
+  /// Keeps only the numbers of a group that is about to go.
+  void forget(const part_group& g) noexcept {
+    merged_calls& all = merged_.find({g.site, g.calls.parts()})->second;
+    const std::vector<std::uint64_t>& counts = g.calls.counts();
+    const std::uint64_t complete = g.calls.complete();
+    all.settled += complete;
+    all.settled_joined += g.joined_at_merged;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] == complete) continue;
+      all.lost[i] += counts[i] - complete;
+      all.has_lost = true;
+    }
+    uncharge(g.calls.parts());
+  }
   void uncharge(std::uint32_t parts) noexcept {
     charged_ -= cost_of(parts);
     budget_->remove(cost_of(parts));
   }
 
+  static constexpr std::uint64_t long_ago = 64;  // slices
+
   const site_table* sites_;
   tree_budget* budget_;
   joining_memory memory_;
   std::uint64_t charged_ = 0;  // for groups without parameters
+  std::uint64_t slice_ = 1;
+  std::uint64_t given_up_in_ = 0;                                           // slice
   std::unordered_map<std::uint64_t, std::unique_ptr<part_group>> groups_;   // by call_key
   std::map<std::pair<std::uint32_t, std::uint32_t>, merged_calls> merged_;  // by site and parts
 };
