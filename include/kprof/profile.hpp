@@ -215,12 +215,13 @@ struct completeness {
   /// Guards destroyed on another thread, or again after their scope was gone.
   std::uint64_t closed_elsewhere = 0;
   std::uint64_t invalid = 0;  ///< calls whose parameters are invalid
-  std::uint64_t merged = 0;   ///< calls kept without their parameters for want of memory
+  /// Kept without their parameters, or region names, for want of memory; of shared calls each part.
+  std::uint64_t merged = 0;
   /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
   /// memory.
   std::uint64_t imprecise = 0;
   /// Calls that threads share of which some parts have finished and others have not begun; they are
-  /// in no row.
+  /// in no row. At least so many, where a note says that memory was lacking to find out.
   std::uint64_t incomplete_calls = 0;
   /// Parts of such calls that have no place: their number is not below the number of parts, or
   /// there are more than 65,536. They belong to no call.

@@ -66,9 +66,10 @@ struct snapshot_options {
 };
 
 /// The run so far. Without a session the profile is empty and its `state` says why; it is "out of
-/// memory" where there was none for the profile, and what was recorded stays. Takes time in
-/// proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of
-/// the profile, and to the timeline where it is asked for.
+/// memory" where there was none for the profile, and what was recorded stays: save(), write() and
+/// report() return that error then and write nothing. Takes time in proportion to what was recorded
+/// since the last one (200 ns a scope at the most), to the rows of the profile, and to the timeline
+/// where it is asked for.
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
 
 /// Prints the profile, as `options` say, to standard output or their file. An error says what to do

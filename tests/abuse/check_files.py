@@ -53,7 +53,7 @@ for output in OUTPUTS:
             r.code == 5 and here.text("old") == "what was there" and here.files() == ["old"],
             (r, here.files(), old.stat().st_size),
         )
-        told = f'kprof: {output}: cannot write to "old": no space left'
+        told = f'kprof: {output}: cannot write to "old": a file of this process may not be'
         check("and it is told", told in r.err, r)
         number = old.stat().st_ino
         r = here.run("work", KPROF=f"{output}(path=old)")

@@ -80,6 +80,15 @@ no_records = (
     "not all records of the work on the device have come: it had not ended, could not be waited "
     "for, or was launched while nothing was recorded"
 )
+for driver_id in ("", "own"):  # the record has the id of the runtime's call, or of the driver's
+    r = run("reports_during_a_launch", **({"DRIVER_ID": driver_id} if driver_id else {}))
+    expect("a profile during a launch", r, launches=5, attributed=5, unknown=0, open=0)
+    check(
+        "a record waits for a launch that has not returned, and is of no unknown one",
+        "\nmeanwhile launches 2 attributed 2 unknown 0 records 2\n" in "\n" + r.stdout
+        and "\nin both launches 3 attributed 3 unknown 0 records 3\n" in r.stdout,
+        r,
+    )
 r = run("reports_during_a_capture", KERNEL_US=20000)
 check(
     "during a capture, operators whose work has not been seen in full have no rates",

@@ -67,6 +67,34 @@ MODE(updates_an_old_graph) {
   print_profile(kprof::snapshot());
 }
 
+static kprof::profile meanwhile;
+
+/// A snapshot of another thread while a launch has not returned, whose kernel has a record already;
+/// and one in which two threads launch.
+MODE(reports_during_a_launch) {
+  launch(1, 2);
+  static const auto look = [] { std::thread([] { meanwhile = kprof::snapshot(); }).join(); };
+  scripted_before_launch_returns([] { look(); });
+  launch(7, 1);
+  const auto show = [](const char* when, const kprof::profile& p) {
+    const auto& c = p.device.complete;
+    std::printf(
+        "%s launches %llu attributed %llu unknown %llu records %llu\n", when,
+        static_cast<unsigned long long>(c.launches), static_cast<unsigned long long>(c.attributed),
+        static_cast<unsigned long long>(c.unknown), static_cast<unsigned long long>(c.records));
+  };
+  show("meanwhile", meanwhile);
+  scripted_before_launch_returns([] {
+    std::thread([] {
+      scripted_before_launch_returns([] { look(); });
+      launch(8, 1);
+    }).join();
+  });
+  launch(9, 1);
+  show("in both", meanwhile);
+  print_profile(kprof::snapshot());
+}
+
 /// Calls what() on another thread, and waits for it.
 template <class What>
 static void on_another_thread(What what) {

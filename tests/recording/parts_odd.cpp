@@ -5,8 +5,13 @@
 
 #include <kprof/kprof.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "shared_calls.hpp"
 
@@ -90,6 +95,44 @@ void merged_parameters() {
               parameters);
 }
 
+/// The same with threads in step and parts that never come: each call is known all the same.
+void merged_parameters_without_some_parts() {
+  constexpr int calls = 2000, threads = 8, sets = 1000;
+  const auto set = [](int call) { return call * 7 % sets; };
+  const auto lacks = [](int call, int thread) { return call % 50 == 3 && call / 50 % 8 == thread; };
+  static_cast<void>(kprof::start(with_memory(1)));
+  meeting_point meeting(threads);
+  on_threads(threads, [&](int thread) {
+    for (int c = 0; c < calls; ++c) {
+      if (!lacks(c, thread)) compute({.m = set(c), .n = 1}, thread, threads);
+      meeting.wait();
+    }
+  });
+  std::vector<std::array<int, threads>> came(sets);
+  int complete = 0, incomplete = 0;
+  for (int c = 0; c < calls; ++c)
+    for (int thread = 0; thread < threads; ++thread)
+      came[static_cast<std::size_t>(set(c))][static_cast<std::size_t>(thread)] +=
+          lacks(c, thread) ? 0 : 1;
+  for (const auto& n : came) {
+    const auto [least, most] = std::minmax_element(n.begin(), n.end());
+    complete += *least;
+    incomplete += *most - *least;
+  }
+  const kprof::profile p = kprof::snapshot();
+  std::uint64_t merged = 0;
+  for (const kprof::scope_node& n : p.nodes) merged += n.merged ? n.calls : 0;
+  check("most parameters are merged", p.complete.merged > p.complete.recorded / 2);
+  check_equal("each part is told", static_cast<double>(p.complete.merged),
+              static_cast<double>(merged));
+  check_equal("calls with all parts, parameters merged",
+              static_cast<double>(row_of(p, "MatMul").calls), complete);
+  check_equal("calls that lack parts, parameters merged",
+              static_cast<double>(p.complete.incomplete_calls), incomplete);
+  check("the note says what they are",
+        noted(p, "MatMul(parameters not kept)") || noted(p, "more lines like these"));
+}
+
 /// The same operator as a whole and in parts is one operator.
 void whole_calls_and_parts() {
   static_cast<void>(kprof::start());
@@ -151,6 +194,7 @@ int main() {
   parts_that_do_not_fit();
   a_call_that_is_open();
   merged_parameters();
+  merged_parameters_without_some_parts();
   whole_calls_and_parts();
   plain_guards_on_all_threads();
   return result();

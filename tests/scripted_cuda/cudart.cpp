@@ -5,11 +5,14 @@
 #include <cuda_profiler_api.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 using namespace scripted;
 
 namespace {
+
+std::atomic<void (*)()> before_return{nullptr};  // of the next launch
 
 cudaError_t launch(CUpti_runtime_api_trace_cbid id, const void* parameters, CUkern_st* kernel,
                    const configuration& c, void** arguments, cudaStream_t stream,
@@ -34,12 +37,16 @@ cudaError_t launch(CUpti_runtime_api_trace_cbid id, const void* parameters, CUke
                                                       stream,
                                                       arguments,
                                                       nullptr};
-        return driver_call(self, driver_id, &driver_parameters,
-                           [&](const api_call& driver) -> cudaError_t {
-                             if (!launchable(c)) return cudaErrorInvalidConfiguration;
-                             work what = kernel_work(*kernel, c);
-                             return submit(driver, resolve(stream), what);
-                           });
+        const cudaError_t done = driver_call(self, driver_id, &driver_parameters,
+                                             [&](const api_call& driver) -> cudaError_t {
+                                               if (!launchable(c))
+                                                 return cudaErrorInvalidConfiguration;
+                                               work what = kernel_work(*kernel, c);
+                                               return submit(driver, resolve(stream), what);
+                                             });
+        if (before_return.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+          if (void (*const what)() = before_return.exchange(nullptr); what != nullptr) what();
+        return done;
       },
       needs::context, kernel == nullptr ? nullptr : kernel->name.c_str());
 }
@@ -47,6 +54,8 @@ cudaError_t launch(CUpti_runtime_api_trace_cbid id, const void* parameters, CUke
 }  // namespace
 
 extern "C" {
+
+void scripted_before_launch_returns(void (*what)()) { before_return = what; }
 
 // ---- what nvcc's own code calls
 

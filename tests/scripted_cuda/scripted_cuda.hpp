@@ -29,6 +29,10 @@ const char* scripted_misuse_text();
 std::uint64_t scripted_cupti_calls();
 std::uint64_t scripted_failed_calls();
 
+// Calls what() once, on the thread of the next launch of a kernel by the runtime, when its work is
+// queued and the call has not returned.
+void scripted_before_launch_returns(void (*what)());
+
 // The file that SCRIPTED_TRUTH names, written out up to now, or nullptr.
 const char* scripted_truth_path();
 

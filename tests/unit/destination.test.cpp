@@ -95,7 +95,37 @@ TEST_CASE("destination.a_file_size_limit_does_not_kill_the_program") {
     return write_output(folder.path("file"), std::string(100'000, 'x')).message;
   });
   CHECK(o.ended_well());
-  CHECK(has(o.message, "no space left"));
+  CHECK(has(o.message, "may not be as large: raise `ulimit -f`"));
+}
+
+TEST_CASE("destination.no_file_of_any_size_is_told_as_such") {
+  const temporary_folder folder;
+  const outcome o = in_child(out::pipe, [&] {
+    const rlimit limit{0, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string none = write_output(folder.path("file"), "text").message;
+    const rlimit raised{RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &raised);
+    return none + (write_output(folder.path("file"), "text").ok() ? " helps" : " does not help");
+  });
+  CHECK(o.message == "cannot write to \"" + folder.path("file") +
+                         "\": a file of this process may not be as large: raise `ulimit -f` helps");
+}
+
+TEST_CASE("destination.a_relative_path_in_proc_is_told_as_such") {
+  for (const char* const name : {"run.txt", "./run.txt", "/proc/run.txt", "self/run.txt"}) {
+    const outcome o = in_child(out::pipe, [&] {
+      if (chdir("/proc") != 0) return std::string{"no /proc"};
+      return write_output(name, "text").message;
+    });
+    CHECK(o.message == std::string{"cannot write to \""} + name +
+                           "\": no file can be made in /proc: choose a path in another folder");
+  }
+  const outcome o = in_child(out::pipe, [] {
+    if (chdir("/proc/self/fd") != 0) return std::string{"no /proc"};
+    return write_output("1234", "text").message;
+  });
+  CHECK(has(o.message, "it is closed"));
 }
 
 TEST_CASE("destination.signals_of_the_program_are_as_before") {

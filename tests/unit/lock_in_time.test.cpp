@@ -67,6 +67,44 @@ TEST_CASE("lock_in_time.a_scope_is_dropped_where_another_thread_keeps_the_logs_l
   CHECK(p.complete.recorded == done - dropped);
 }
 
+TEST_CASE("lock_in_time.a_guard_waits_once_for_all_its_locks_and_less_after_a_failure") {
+  engine e;
+  e.threads.restart(0);
+  static_cast<void>(call_beyond_a_chunk());
+  auto& log = *static_cast<thread_log*>(this_log);
+  const time_t before = std::exchange(longest_wait_s, 1),
+               after = std::exchange(wait_after_failure_s, 0);
+  double took_s = 0;
+  {
+    const held_elsewhere lock(log.mutex());
+    const auto begin = std::chrono::steady_clock::now();
+    static_cast<void>(call_beyond_a_chunk());  // thousands of them find no room
+    took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  CHECK(e.threads.counts().dropped > 100);
+  CHECK(took_s >= 1);
+  CHECK(took_s < 1.9);
+  CHECK(waited_in_vain);
+  static_cast<void>(call_beyond_a_chunk());
+  CHECK_FALSE(waited_in_vain);
+
+  wait_after_failure_s = 1;
+  std::mutex first, second;
+  {
+    const held_elsewhere one(first), other(second);
+    patience waits;
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK_FALSE(waits.lock(first));
+    CHECK_FALSE(waits.lock(second));
+    took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  CHECK(took_s >= 1);
+  CHECK(took_s < 1.9);
+  longest_wait_s = before;
+  wait_after_failure_s = after;
+  waited_in_vain = false;
+}
+
 TEST_CASE("lock_in_time.a_lock_that_is_let_go_of_is_waited_for") {
   std::mutex mutex;
   std::atomic<bool> locked{false};

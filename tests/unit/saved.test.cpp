@@ -292,6 +292,21 @@ TEST_CASE("saved.a_file_has_its_name_when_it_is_whole") {
   CHECK(here.files() == 2);
 }
 
+TEST_CASE("saved.a_snapshot_without_memory_is_an_error_and_no_file") {
+  const folder here;
+  const std::string path = here.path / "run.json";
+  kprof::profile run;
+  run.state = "out of memory";
+  CHECK(kprof::save(run, path).message == "out of memory");
+  CHECK(kprof::write(run, "report", {{"path", path}}).message == "out of memory");
+  std::string text = "as before";
+  CHECK(kprof::write(run, "save", {}, text).message == "out of memory");
+  CHECK(kprof::write_text(run, {}, text).message == "out of memory");
+  CHECK(text == "as before");
+  CHECK(kprof::saved_text(run).empty());
+  CHECK(here.files() == 0);
+}
+
 TEST_CASE("saved.what_cannot_be_written_or_read_is_said") {
   const folder here;
   const std::string path = here.path / "run.json";
@@ -308,7 +323,7 @@ TEST_CASE("saved.what_cannot_be_written_or_read_is_said") {
   setrlimit(RLIMIT_FSIZE, &small);
   const kprof::status too_large = kprof::save(run, path);
   setrlimit(RLIMIT_FSIZE, &before);
-  CHECK_THAT(too_large.message, Contains("no space left"));
+  CHECK_THAT(too_large.message, Contains("raise `ulimit -f`"));
   CHECK(here.files() == 0);  // nor what was written aside
   CHECK_THAT(kprof::load(path).result.message,
              Contains("\" cannot be read (") && Contains("check the path and its permissions"));

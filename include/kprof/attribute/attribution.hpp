@@ -72,9 +72,11 @@ class KPROF_DETAIL_LOCAL attribution {
     reading_ns_ = 0;
   }
 
-  /// Takes all launches that threads have noted so far. `line`: the latest.
-  void take_launches(const tick_line& line) {
+  /// Takes all launches that threads have noted so far. `line`: the latest. `launching`: calls that
+  /// had not ended before. A pending activity that may be of one of these waits for it.
+  void take_launches(const tick_line& line, const calls_under_way& launching = {}) {
     line_ = line;
+    launching_ = launching;
     threads_.each_thread([&](thread_log& log) {
       known_launch l;
       bool is_noted = false;
@@ -121,7 +123,7 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   /// All of them have come.
   void end_flush() {
-    const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
+    const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || is_any_unknown() ||
                       complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
     threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
   }
@@ -155,7 +157,7 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
   /// Writes all but the rows of threads, which are with their logs. Calls unknown(row) for each row
-  /// of work whose launch is not known; pending activities are counted there for now.
+  /// of work whose launch is not known, for now also of pending activities that wait for no call.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
     out.kernels = names_.all();
@@ -165,7 +167,7 @@ class KPROF_DETAIL_LOCAL attribution {
     rows.merge(unknown_, {call_tree::root});
     known_devices with_pending = pending_.empty() ? known_devices{} : devices_;
     for (const pending_activity& p : pending_) {
-      if (started_before_recording(p.what)) continue;
+      if (started_before_recording(p.what) || launching_.may_have(p.what.correlation)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
       if (p.what.timed()) with_pending.room_for(p.what).add(p.what.start, p.what.end);
@@ -276,6 +278,11 @@ class KPROF_DETAIL_LOCAL attribution {
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
+  bool is_any_unknown() const noexcept {
+    return std::any_of(pending_.begin(), pending_.end(), [this](const pending_activity& p) {
+      return !launching_.may_have(p.what.correlation);
+    });
+  }
   bool started_before_recording(const activity& a) const noexcept {
     return a.timed() && a.start < recording_since_;
   }
@@ -333,6 +340,7 @@ class KPROF_DETAIL_LOCAL attribution {
   std::uint64_t epoch_ = 0;            // the same, see set_epoch()
   std::uint64_t flush_began_ = 0;      // the latest, in ticks
   tick_line line_;                     // see take_launches()
+  calls_under_way launching_;          // see take_launches()
   std::uint64_t reading_ns_ = 0;
 };
 

@@ -196,7 +196,7 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 }
 
 inline void add_thread(profile& out, thread_log& log, const site_table& sites,
-                       operator_numbers& operators, const part_calls& shared_calls,
+                       operator_numbers& operators, const part_groups& groups,
                        shared_calls_of_profile& shared, const moment& at, history_writer& history,
                        call_links& links) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
@@ -209,10 +209,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
     if (node.kind == scope_kind::op && !node.merged && !n.is_part && !node.work.valid)
       out.complete.invalid += node.calls;
-    if (n.merged && has_parts(sites[n.site]))
-      shared.add_merged(n.site, node,
-                        part_number_of(*sites[n.site].op, log.tree.payload_of(n), true));
-    if (node.merged && !is_further_part(node)) out.complete.merged += node.calls;
+    if (node.merged) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
   for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
@@ -236,13 +233,18 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
     scope_node& node = out.nodes[base + f.node];
     ++node.open;
     if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+    const tree_node& n = log.tree.nodes()[f.node];
+    if (n.is_part && n.merged)
+      shared.add_open_merged(f.call_key,
+                             part_number_of(*sites[n.site].op, log.tree.payload_of(n), true));
   }
   for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
     const tree_node& n = log.tree.nodes()[i];
     if (!n.is_part) continue;
     const payload p = log.tree.payload_of(n);
-    shared.add(n.site, base + i, part_number_of(*sites[n.site].op, p), shared_calls.find(n, p),
-               log.shared.find(i));
+    const part_number number = part_number_of(*sites[n.site].op, p, n.merged);
+    if (n.merged) shared.add_merged(n.site, base + i, number, log.shared.find(i));
+    else shared.add(base + i, number, groups.find(n.site, p), log.shared.find(i));
   }
   out.complete.recorded += log.counts.finished;
   out.complete.closed_by_parent += log.counts.closed_by_parent;
@@ -265,7 +267,7 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
       out.device.work.push_back(to_work(row, device_work::none));
     });
   operator_numbers operators(out.operators);
-  shared_calls_of_profile shared(out, at.time);
+  shared_calls_of_profile shared(out, at.time, from.shared_calls().groups());
   unshared_calls unshared;
   step_shares steps(at.time);
   call_links links;
@@ -279,7 +281,8 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
-    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history, links);
+    add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
+               links);
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });

@@ -20,7 +20,7 @@ inline bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
 /// A call that threads share is called by its part 0.
 inline bool is_further_part(call_tree& tree, const site_table& sites, std::uint32_t node) {
   const tree_node& n = tree[node];
-  return n.is_part && part_number_of(*sites[n.site].op, tree.payload_of(n)).part != 0;
+  return n.is_part && part_number_of(*sites[n.site].op, tree.payload_of(n), n.merged).part != 0;
 }
 /// A graph's node has run: each scope that this node is the first work of was called once more.
 inline void count_replayed_scopes(call_tree& tree, const site_table& sites, std::uint32_t node,

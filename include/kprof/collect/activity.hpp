@@ -7,6 +7,7 @@
 // records is another collector.
 
 #include <kprof/build_options.hpp>
+#include <kprof/collect/launching_calls.hpp>
 #include <kprof/status.hpp>
 
 #include <cstddef>
@@ -136,7 +137,7 @@ struct device_listener {
 };
 
 /// A source of activities. The caller lets no two of these functions run at once, but for
-/// version(), notes(), memory() and function().
+/// version(), notes(), memory(), function() and launching().
 struct collector_api {
   /// Begins to collect, with `memory` bytes for records that have not been read. `calls`: also
   /// which functions the program calls, for how long. A failure is final.
@@ -152,6 +153,8 @@ struct collector_api {
   std::size_t (*memory)() noexcept;
   function_description (*function)(std::uint16_t number) noexcept;
   bool (*captures)() noexcept;  // a stream is being captured
+  /// Calls that launch work and have not yet been told to the listener.
+  calls_under_way (*launching)() noexcept;
 };
 
 }  // namespace detail

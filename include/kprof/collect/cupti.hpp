@@ -124,6 +124,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   std::size_t memory() noexcept { return reader_.memory(); }
   bool captures() noexcept { return wait_.capturing().any(); }
+  calls_under_way launching() const noexcept { return callbacks_.launching(); }
   function_description function(std::uint16_t number) const noexcept {
     return callbacks_.function(number);
   }
@@ -322,6 +323,7 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       []() noexcept { return cupti_collector::get().memory(); },
       [](std::uint16_t number) noexcept { return cupti_collector::get().function(number); },
       []() noexcept { return cupti_collector::get().captures(); },
+      []() noexcept { return cupti_collector::get().launching(); },
   };
   return table;
 }

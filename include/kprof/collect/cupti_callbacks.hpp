@@ -16,10 +16,12 @@
 #include <kprof/collect/cupti_failures.hpp>
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/device_wait.hpp>
+#include <kprof/collect/launching_calls.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -41,6 +43,7 @@ class callback_handler {
       calls_are_known_ = true;
     }
     ++round_;
+    launching_.clear();
     timed_ = timed;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
@@ -76,6 +79,8 @@ class callback_handler {
   }
   const call_table& runtime_calls() const noexcept { return runtime_; }
   const call_table& driver_calls() const noexcept { return driver_; }
+  /// Calls that launch work and have not ended.
+  calls_under_way launching() const noexcept { return launching_.now(); }
   /// Ids of launches for which there was no room since the last call.
   std::uint64_t take_ids_lost() noexcept { return ids_lost_.exchange(0); }
   /// What the program has done so far that some versions of CUPTI get wrong.
@@ -103,8 +108,10 @@ class callback_handler {
       case call::launch_transfer:
       case call::launch_graph:
         if (enters) begin_launch(s, what, data);
-        if (leaves(s.launching))
+        if (leaves(s.launching)) {
           launched(s, timed_ ? of.function : std::uint16_t{0}, result_of(data));
+          launching_.end(std::exchange(s.place, launching_calls::no_place));
+        }
         break;
       case call::begin_capture:
         if (enters && s.capturing == 0)
@@ -137,12 +144,20 @@ class callback_handler {
                : what == call::launch_transfer ? launch_kind::transfer
                                                : launch_kind::graph;
     }
-    if (!s.add(field<std::uint32_t>(data, callback_data::correlation))) ++ids_lost_;
+    const auto id = field<std::uint32_t>(data, callback_data::correlation);
+    if (!s.add(id)) ++ids_lost_;
+    if (s.place != launching_calls::no_place) launching_.grow(s.place, id);
+    else s.place = launching_.begin(id, place_hint(s));
     // A context that is older than the subscription becomes known by the launches in it.
     void* const context = field<void*>(data, callback_data::context);
     if (context == s.context) return;
     const bool is_known = context == nullptr || wait_.add(context);
     s.context = is_known ? context : nullptr;  // else the next launch tries again
+  }
+  /// Mostly another number for each thread, and the same for the thread's next call.
+  static std::uint32_t place_hint(const call_state& s) noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&s) * 0x9E3779B97F4A7C15U >>
+                                      58U);
   }
   void begin_timed(call_state& s, const void* data) noexcept {
     const auto id = field<std::uint32_t>(data, callback_data::correlation);
@@ -241,6 +256,7 @@ class callback_handler {
   std::atomic<bool> timed_{false};       // times of calls are wanted
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
+  launching_calls launching_;
   std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
   std::atomic<bool> modules_were_unloaded_{false};

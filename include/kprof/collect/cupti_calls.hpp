@@ -9,6 +9,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/collect/cupti_abi.hpp>
+#include <kprof/collect/launching_calls.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -152,8 +153,9 @@ struct call_state {
   std::uint32_t copying = 0;    // depth of calls that copy graphs
   std::uint32_t round = 0;      // of the collector that saw the call begin
   launch_kind what = launch_kind::kernel;
-  bool captured = false;          // the launch became a node of a graph
-  const void* context = nullptr;  // of the latest launch
+  bool captured = false;                            // the launch became a node of a graph
+  const void* context = nullptr;                    // of the latest launch
+  std::uint32_t place = launching_calls::no_place;  // of the outermost call that launches
   std::uint64_t when = 0;
   // Of the outermost call that is timed and launches nothing.
   std::uint32_t timing = 0;  // depth

@@ -146,6 +146,9 @@ class call_tree {
     imprecise_ += other.imprecise_;
   }
 
+  /// The call_key() of the part whose parameters were merged last, while the budget was spent.
+  std::uint64_t merged_key() const noexcept { return merged_key_; }
+
   /// Durations that had to be counted at the nearest one the histogram has room for.
   std::uint64_t imprecise() const noexcept { return imprecise_; }
 
@@ -153,7 +156,6 @@ class call_tree {
   static constexpr std::size_t fewest_buckets = 64;
   static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
   static constexpr std::size_t max_payload = max_params_size + max_params_alignment;
-  static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
     charged_ += bytes;
@@ -185,7 +187,7 @@ class call_tree {
   }
 
   [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
-    alignas(max_alignment) char canonical[max_payload];
+    alignas(max_params_alignment) char canonical[max_payload];
     const site_info& where = (*sites_)[site];
     if (where.op != nullptr && !where.op->packed) {
       where.op->canonical(p.bytes, canonical);
@@ -212,8 +214,11 @@ class call_tree {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (!kept_anyway && budget_->nearly_spent())
-      return merged_child(parent, site, payload_when_merged((*sites_)[site], p), false);
+    if (!kept_anyway && budget_->nearly_spent()) {
+      const site_info& where = (*sites_)[site];
+      if (has_parts(where)) merged_key_ = call_key(site, *where.op, p);
+      return merged_child(parent, site, payload_when_merged(where, p), false);
+    }
     if (values != nullptr) return add(parent, site, hash, p, *values, false);
     work own{};
     presentation shown{};
@@ -252,19 +257,17 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
-    n.is_part = !merged && has_parts((*sites_)[site]);
+    n.is_part = has_parts((*sites_)[site]);
     n.is_step = !merged && sites_->is_step(site, p.bytes, p.size);
     n.is_noted = n.is_part || n.is_step;
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
     n.values = values;
-    const auto made = static_cast<std::uint32_t>(nodes_.size());
-    n.next_in_bucket = bucket(hash);
-    bucket(hash) = made;
+    n.next_in_bucket = std::exchange(bucket(hash), static_cast<std::uint32_t>(nodes_.size()));
     nodes_.push_back(std::move(n));
     charge(cost_of(p.size + p.shown_size));
-    return made;
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
 
   /// Bytes of a node; vectors are up to half empty.
@@ -286,7 +289,7 @@ class call_tree {
     return bare;
   }
 
-  // a power of two
+  // Their number is a power of two.
   std::uint32_t& bucket(std::uint32_t hash) noexcept {
     return buckets_[hash & (buckets_.size() - 1)];
   }
@@ -324,7 +327,7 @@ class call_tree {
   void evaluate(std::uint32_t site, payload& p, work& values, presentation& shown) noexcept {
     const site_info& where = (*sites_)[site];
     if (where.op == nullptr) return;
-    alignas(max_alignment) char aligned[max_payload];
+    alignas(max_params_alignment) char aligned[max_payload];
     std::memcpy(aligned, p.bytes, p.size);
     sites_->evaluate(where, aligned, values, shown);
     p.shown = reinterpret_cast<const char*>(&shown);
@@ -335,6 +338,7 @@ class call_tree {
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
   std::uint64_t imprecise_ = 0;
+  std::uint64_t merged_key_ = 0;
   std::vector<tree_node> nodes_;
   std::vector<char> payloads_;
   std::vector<std::uint32_t> buckets_;

@@ -7,6 +7,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/cpu_totals.hpp>
 #include <kprof/record/log_words.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,13 +30,14 @@ inline constexpr std::uint8_t recorded = copies | kernels;
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
-  bool adopted;               // an adopted context and not a scope
-  std::uint64_t start;        // ticks
-  std::uint64_t child_ticks;  // spent in scopes inside it
-  std::uint8_t launched = 0;  // launched_bits
-  std::uint32_t path = 0;     // of its node; 0 until somebody asks
-  std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
-  cpu_reading cpu{};          // what the thread had noted last when it began
+  bool adopted;                // an adopted context and not a scope
+  std::uint64_t start;         // ticks
+  std::uint64_t child_ticks;   // spent in scopes inside it
+  std::uint8_t launched = 0;   // launched_bits
+  std::uint32_t path = 0;      // of its node; 0 until somebody asks
+  std::uint64_t graph = 0;     // number, plus 1, of the last graph that work was captured into
+  cpu_reading cpu{};           // what the thread had noted last when it began
+  std::uint64_t call_key = 0;  // of a part whose parameters were merged
 };
 
 /// A call that launched work on a device, or of another function of its library, as folding found
@@ -153,12 +155,42 @@ class part_notes {
   std::size_t room_ = 0;  // the size of notes_, whose own takes a division
 };
 
+/// The call_key()s of those of a thread's noted parts whose parameters were merged, in their order.
+class merged_keys {
+ public:
+  std::size_t size() const noexcept { return keys_.size() - begin_; }
+  std::uint64_t operator[](std::size_t i) const noexcept { return keys_[begin_ + i]; }
+  /// Without memory it throws and changes nothing.
+  void make_room(std::size_t more) { reserve_more(keys_, more); }
+  void add(std::uint64_t key) noexcept { keys_.push_back(key); }  // after make_room()
+  /// Takes the first ones away.
+  void take(std::size_t count) noexcept {
+    begin_ += count;
+    if (begin_ < keys_.size() / 2) return;  // each is moved once at the most
+    keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    begin_ = 0;
+    if (keys_.empty()) clear();
+  }
+  void clear() noexcept {
+    keys_ = std::vector<std::uint64_t>{};
+    begin_ = 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> keys_;  // from begin_ on
+  std::size_t begin_ = 0;
+};
+
 struct part_group;
+struct merged_calls;
 /// Which part of which calls the scopes of a node are; no group: of none.
 struct part_stream {
   part_group* group = nullptr;
   std::uint32_t part = 0;
   std::uint32_t path = 0;  // of the node, where it is part 0
+  std::uint32_t parts = 0;
+  std::uint32_t site = 0;
+  merged_calls* merged = nullptr;  // the node has no parameters: its parts are of several groups
 };
 
 /// The place of a captured graph node in the call tree, as a plain value.

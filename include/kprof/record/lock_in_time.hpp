@@ -2,15 +2,18 @@
 #ifndef KPROF_RECORD_LOCK_IN_TIME_HPP
 #define KPROF_RECORD_LOCK_IN_TIME_HPP
 
-// How a guard waits for a lock: not for ever. A guard in a signal's handler may have interrupted
-// the allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
-// handler returns, and all go on.
+// How a guard waits for locks: not for ever. A guard in a signal's handler may have interrupted the
+// allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
+// handler returns, and all go on. A guard may need several locks, one after the other: it waits 10
+// s at most for all of them. A handler may have many guards: once a thread has waited in vain, each
+// of its guards waits 1 s at most, until it gets a lock again.
 
 #include <kprof/build_options.hpp>
 
 #include <pthread.h>
 #include <time.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -19,23 +22,54 @@ namespace detail {
 
 /// Far longer than any thread holds such a lock that goes on.
 KPROF_DETAIL_LOCAL inline constinit time_t longest_wait_s = 10;
+/// The same after a wait in vain: still longer than a thread holds a lock that the system has
+/// suspended for a few slices of time.
+KPROF_DETAIL_LOCAL inline constinit time_t wait_after_failure_s = 1;
+/// Whether this thread's latest wait was in vain.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool waited_in_vain = false;
 
-/// The lock, or none where another thread does not let go of it.
-inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
-  std::unique_lock lock(mutex, std::try_to_lock);
-  if (lock) return lock;
-  timespec until{};
+/// How long one guard waits, for all the locks that it takes with this. Until one of them is held
+/// by another thread it costs nothing and reads no clock.
+class KPROF_DETAIL_LOCAL patience {
+ public:
+  /// The lock, or none where another thread does not let go of it.
+  std::unique_lock<std::mutex> lock(std::mutex& mutex) noexcept {
+    std::unique_lock out(mutex, std::try_to_lock);
+    if (!out && wait_for(mutex)) out = std::unique_lock(mutex, std::adopt_lock);
+    waited_in_vain = !out;
+    return out;
+  }
+
+ private:
 #if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
   // Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += longest_wait_s;
-  const int failed = pthread_mutex_clocklock(mutex.native_handle(), CLOCK_MONOTONIC, &until);
+  static constexpr clockid_t clock = CLOCK_MONOTONIC;
+  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+    return pthread_mutex_clocklock(mutex.native_handle(), clock, &end);
+  }
 #else
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += longest_wait_s;
-  const int failed = pthread_mutex_timedlock(mutex.native_handle(), &until);
+  static constexpr clockid_t clock = CLOCK_REALTIME;
+  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+    return pthread_mutex_timedlock(mutex.native_handle(), &end);
+  }
 #endif
-  return failed != 0 ? std::move(lock) : std::unique_lock(mutex, std::adopt_lock);
+
+  bool wait_for(std::mutex& mutex) noexcept {
+    if (!std::exchange(has_waited_, true)) {
+      clock_gettime(clock, &end_);
+      end_.tv_sec +=
+          waited_in_vain ? std::min(wait_after_failure_s, longest_wait_s) : longest_wait_s;
+    }
+    return lock_until(mutex, end_) == 0;
+  }
+
+  timespec end_{};
+  bool has_waited_ = false;
+};
+
+/// The same for a guard that takes no other lock.
+inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
+  return patience{}.lock(mutex);
 }
 
 }  // namespace detail

@@ -55,6 +55,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   std::vector<launch_note> launches;    // not yet taken by attribution
   std::vector<moved_rows> merged_rows;  // of threads whose totals were moved here
   part_notes parts;
+  merged_keys keys_of_merged;  // of `parts`
   // By node, as far as joining has asked; guarded by the lock of the list of threads.
   std::vector<part_stream> part_streams;
   shared_totals shared;
@@ -106,13 +107,14 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t end_word = at < stop ? get(at) : 0;
     if ((end_word & end_bit) == 0) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
-      stack.push_back({called.number, false, start, 0, false, 0, 0, cpu.latest()});
+      stack.push_back(
+          {called.number, false, start, 0, false, 0, 0, cpu.latest(), tree.merged_key()});
       return start;
     }
     at += 8;
     const std::uint64_t end = end_word & ~end_bit, ticks = elapsed(start, end);
     if (called.node->is_noted) [[unlikely]] {
-      if (!called.node->is_part || !parts.has_room())
+      if (!called.node->is_part || !parts.has_room() || called.node->merged)
         prepare_to_note(called, start, ticks, at - 8 - record_size(word), word);
       if (called.node->is_part) parts.add(called.number, start, start + ticks);
       count_noted(*called.node, ticks, ticks, end);
@@ -136,9 +138,16 @@ class KPROF_DETAIL_LOCAL log_folding {
                                          std::uint64_t ticks, char* at, std::uint64_t word) {
     const std::uint64_t folded = get(at);
     put(at, word);
-    if (called.node->is_part) parts.make_room(1);
+    if (called.node->is_part) make_room_for_part(*called.node, tree.merged_key());
     else note_step(start, ticks, stack.size());
     put(at, folded);
+  }
+  /// Before parts.add(). Without memory it throws and changes nothing.
+  void make_room_for_part(const tree_node& n, std::uint64_t call_key) {
+    parts.make_room(1);
+    if (!n.merged) return;
+    keys_of_merged.make_room(1);
+    keys_of_merged.add(call_key);
   }
   /// A region that is a step has ended, inside so many scopes of the stack.
   void note_step(std::uint64_t start, std::uint64_t ticks, std::size_t around) {
@@ -278,7 +287,7 @@ class KPROF_DETAIL_LOCAL log_folding {
                                                 const tree_node& n) {
     cpu.make_room_for(f.node);
     if (n.is_part) {
-      parts.make_room(1);
+      make_room_for_part(n, f.call_key);
       parts.add(f.node, f.start, f.start + ticks);
     } else if (n.is_step) {
       note_step(f.start, ticks, stack.size() - 1);

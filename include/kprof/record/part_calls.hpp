@@ -6,6 +6,7 @@
 // joins them. Guarded by the lock of the list of threads.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/part_groups.hpp>
 #include <kprof/record/part_joining.hpp>
 #include <kprof/record/part_payload.hpp>
 #include <kprof/record/shared_totals.hpp>
@@ -25,43 +26,14 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Whether there is such a part.
-inline bool is_possible(part_number n) noexcept {
-  return n.part < n.parts && n.parts <= part_joining::max_parts;
-}
-
-/// Where the calls of one place are counted.
-struct place_totals {
-  shared_totals* all = nullptr;  // of a thread
-  shared_sums* sums = nullptr;
-};
-
-/// The calls that belong together by call site, number of parts and parameters.
-struct part_group {
-  static constexpr std::uint32_t several_threads = ~std::uint32_t{0};
-
-  part_group(std::uint32_t parts, joining_memory& memory) : calls(parts, memory) {}
-
-  part_joining calls;
-  // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
-  std::vector<std::uint32_t> threads;
-  bool has_mixed_parts = false;  // any that several threads do
-  // Where the last call was counted, and in which join: most calls are of the same place.
-  call_place last_place;
-  place_totals last_totals;
-  std::uint64_t last_join = 0;
-};
-
 class KPROF_DETAIL_LOCAL part_calls {
  public:
-  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), memory_(budget) {}
+  part_calls(const site_table& sites, tree_budget& budget)
+      : sites_(&sites), groups_(sites, budget) {}
   part_calls(const part_calls&) = delete;
   part_calls& operator=(const part_calls&) = delete;
 
-  void clear() noexcept {
-    groups_.clear();
-    numbers_.clear();
-  }
+  void clear() noexcept { groups_.clear(); }
 
   /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. All logs
   /// have been folded up to then. `find`: the log of a thread by its number. Without memory it
@@ -69,6 +41,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   template <class Find>
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
     runs_.clear();
+    slice_ = slice;
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
       prepare(*log, until);
@@ -76,17 +49,18 @@ class KPROF_DETAIL_LOCAL part_calls {
     arrived_.reserve(runs_.size() * slice);
     mixed_.reserve(runs_.size() * slice);
     mixed_ends_.reserve(runs_.size() + 1);
+    if (slice_ != slice) merged_.reserve(runs_.size() * slice_);
     // From here on nothing fails.
+    for (run& r : runs_) {
+      const std::lock_guard own(r.log->mutex());
+      r.slice_end = end_of_slice(*r.log, r.left);
+    }
     ++join_number_;
     while (!runs_.empty()) join_slice(find);
     totals_.clear();
   }
 
-  /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
-  const part_joining* find(const tree_node& n, payload p) const {
-    const auto known = numbers_.find(key_of(n.site, p));
-    return known == numbers_.end() ? nullptr : &groups_[known->second]->calls;
-  }
+  const part_groups& groups() const noexcept { return groups_; }
 
  private:
   /// The parts of one log that are to be joined, in the order of their ends.
@@ -97,21 +71,17 @@ class KPROF_DETAIL_LOCAL part_calls {
     const part_stream* streams;     // by node
     std::size_t next = 0, end = 0;  // of `arrived_`
   };
+  /// One without parameters. No group: there was no memory for it.
+  struct merged_part {
+    part_stream of;
+    std::uint64_t key;
+  };
   /// One that several threads do.
   struct mixed_part {
     const part_note* times;
     const part_stream* of;
     std::uint32_t thread;
   };
-
-  /// What belongs together: call site, number of parts, parameters.
-  std::string key_of(std::uint32_t site, payload p) const {
-    const op_info& op = *(*sites_)[site].op;
-    const std::uint32_t parts = part_number_of(op, p).parts;
-    std::string key(reinterpret_cast<const char*>(&site), sizeof site);
-    return key.append(reinterpret_cast<const char*>(&parts), sizeof parts)
-        .append(p.bytes, op.part_at);
-  }
 
   /// Finds out what the parts of a log are of. Its lock is held.
   void prepare(thread_log& log, std::uint64_t until) {
@@ -122,39 +92,50 @@ class KPROF_DETAIL_LOCAL part_calls {
     if (streams.capacity() < nodes.size()) streams.reserve(nodes.capacity());
     for (auto i = static_cast<std::uint32_t>(streams.size()); i < nodes.size(); ++i)
       streams.push_back(nodes[i].is_part ? stream_of(log, i) : part_stream{});
+    if (log.keys_of_merged.size() != 0) slice_ = slice_of_merged;
     reserve_more(runs_, 1);
-    runs_.push_back({&log, count, end_of_slice(log, count), streams.data()});
+    runs_.push_back({&log, count, 0, streams.data()});
   }
-  static std::uint64_t end_of_slice(const thread_log& log, std::size_t left) noexcept {
-    return left > slice ? log.parts[slice - 1].end : ~std::uint64_t{0};
+  std::uint64_t end_of_slice(const thread_log& log, std::size_t left) const noexcept {
+    return left > slice_ ? log.parts[slice_ - 1].end : ~std::uint64_t{0};
   }
   part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
     const payload p = log.tree.payload_of(n);
-    const part_number number = part_number_of(*(*sites_)[n.site].op, p);
-    if (!is_possible(number)) return {};
-    part_group& group = group_of(n.site, p, number.parts);
-    if (number.part >= group.threads.size()) group.threads.resize(number.part + std::size_t{1});
-    group.calls.expect(number.part);
-    const std::uint32_t path = number.part == 0 ? log.paths.path_of(node) : 0;
-    std::uint32_t& thread = group.threads[number.part];
-    if (thread == 0) thread = log.number;
-    else if (thread != log.number) {
+    const part_number number = part_number_of(*(*sites_)[n.site].op, p, n.merged);
+    part_stream out{.part = number.part, .parts = number.parts, .site = n.site};
+    if (!is_possible(number)) return out;
+    out.path = number.part == 0 ? own_path(log, node) : 0;
+    if (n.merged) {
+      out.merged = &groups_.merged_at(n.site, number.parts);
+      out.merged->lost.resize(std::max<std::size_t>(out.merged->lost.size(), number.part + 1U));
+      return out;
+    }
+    part_group& group = groups_.of(n.site, p, number.parts);
+    expect(group, number.part, log.number);
+    out.group = &group;
+    return out;
+  }
+  /// Before a thread's first part of this number comes.
+  static void expect(part_group& group, std::uint32_t part, std::uint32_t log) {
+    if (part >= group.threads.size()) group.threads.resize(part + std::size_t{1});
+    group.calls.expect(part);
+    std::uint32_t& thread = group.threads[part];
+    if (thread == 0) thread = log;
+    else if (thread != log) {
       thread = part_group::several_threads;
       group.has_mixed_parts = true;
     }
-    return {&group, number.part, path};
   }
-  part_group& group_of(std::uint32_t site, payload p, std::uint32_t parts) {
-    std::string key = key_of(site, p);
-    if (const auto known = numbers_.find(key); known != numbers_.end())
-      return *groups_[known->second];
-    auto made = std::make_unique<part_group>(parts, memory_);
-    reserve_more(groups_, 1);
-    const auto number = static_cast<std::uint32_t>(groups_.size());
-    numbers_.emplace(std::move(key), number);
-    groups_.push_back(std::move(made));
-    return *groups_.back();
+  /// The path of a node; 0 where memory for paths was spent, and that path names another node.
+  static std::uint32_t own_path(thread_log& log, std::uint32_t node) {
+    const std::uint32_t own = log.paths.path_of(node);
+    for (std::uint32_t i = node, path = own; i != call_tree::root;) {
+      i = log.tree[i].parent;
+      const std::uint32_t around = log.paths.path_of(i);
+      if (std::exchange(path, around) == around) return 0;
+    }
+    return own;
   }
 
   /// Joins the next parts, of each thread what ended before the same moment: otherwise a thread
@@ -164,7 +145,10 @@ class KPROF_DETAIL_LOCAL part_calls {
     std::uint64_t until = ~std::uint64_t{0};
     for (const run& r : runs_) until = std::min(until, r.slice_end);
     arrived_.clear();
+    merged_.clear();
+    groups_.next_slice();
     for (run& r : runs_) take(r, until);
+    next_merged_ = 0;
     mixed_.clear();
     mixed_ends_.assign(1, 0);
     for (const run& r : runs_) {
@@ -174,22 +158,42 @@ class KPROF_DETAIL_LOCAL part_calls {
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
     for (const mixed_part& m : mixed_) join(m.times, m.times + 1, *m.of, m.thread, find);
+    for (const merged_part& m : merged_) groups_.settle(m.key);
     std::erase_if(runs_, [](const run& r) { return r.left == 0; });
   }
   /// Moves the parts of one slice to `arrived_`. The log's own thread may be noting more.
   void take(run& r, std::uint64_t until) noexcept {
     const std::lock_guard own(r.log->mutex());
     const part_note* const first = r.log->parts.begin();
-    const part_note* stop = first + std::min(slice, r.left);
+    const part_note* stop = first + std::min(slice_, r.left);
     if (r.slice_end > until)
       stop = std::upper_bound(first, stop, until,
                               [](std::uint64_t time, const part_note& n) { return time < n.end; });
     r.next = arrived_.size();
     arrived_.insert(arrived_.end(), first, stop);
     r.end = arrived_.size();
+    if (r.log->keys_of_merged.size() != 0) take_merged(r, first, stop);
     r.left -= r.end - r.next;
     r.log->parts.take(r.end - r.next);
     r.slice_end = end_of_slice(*r.log, r.left);
+  }
+  /// Finds the groups of those of these parts that have no parameters. Its lock is held.
+  void take_merged(const run& r, const part_note* first, const part_note* stop) noexcept {
+    std::size_t taken = 0;
+    for (; first != stop; ++first) {
+      const std::uint32_t node = first->node;
+      if (!r.log->tree[node].merged) continue;
+      const std::uint64_t key = r.log->keys_of_merged[taken++];
+      merged_part part{r.streams[node], key};
+      if (part.of.merged == nullptr) continue;  // there is no such part
+      static_cast<void>(attempt([&] {
+        part_group* const group = groups_.of_merged(key, part.of.site, part.of.parts);
+        if (group != nullptr) expect(*group, part.of.part, r.log->number);
+        part.of.group = group;
+      }));
+      merged_.push_back(part);
+    }
+    r.log->keys_of_merged.take(taken);
   }
   /// Joins these parts of one thread, and puts aside what several threads do.
   template <class Find>
@@ -199,6 +203,7 @@ class KPROF_DETAIL_LOCAL part_calls {
       do ++first;
       while (first != stop && first->node == same->node);
       const part_stream& stream = r.streams[same->node];
+      if (stream.merged != nullptr) join_merged(same, first, r, find);
       if (stream.group == nullptr) continue;
       if (!stream.group->has_mixed_parts ||
           stream.group->threads[stream.part] != part_group::several_threads)
@@ -206,6 +211,22 @@ class KPROF_DETAIL_LOCAL part_calls {
       else
         for (const part_note* n = same; n != first; ++n)
           mixed_.push_back({n, &stream, r.log->number});
+    }
+  }
+
+  template <class Find>
+  void join_merged(const part_note* first, const part_note* stop, const run& r,
+                   Find find) noexcept {
+    for (; first != stop; ++first) {
+      const part_stream& stream = merged_[next_merged_++].of;
+      if (stream.group == nullptr) {
+        ++stream.merged->lost[stream.part];
+        stream.merged->has_lost = true;
+      } else if (stream.group->threads[stream.part] == part_group::several_threads) {
+        mixed_.push_back({first, &stream, r.log->number});
+      } else {
+        join(first, first + 1, stream, r.log->number, find);
+      }
     }
   }
 
@@ -241,7 +262,9 @@ class KPROF_DETAIL_LOCAL part_calls {
       }
       // Without memory the call counts, and its times are not known.
       const place_totals& at = group.last_totals;
-      if (at.sums != nullptr) at.all->add(*at.sums, call);
+      if (at.sums == nullptr) return;
+      at.all->add(*at.sums, call);
+      if (at.of_merged) ++group.joined_at_merged;
     };
     group.calls.add(stream.part, first, static_cast<std::size_t>(stop - first),
                     {stream.path, thread}, count);
@@ -256,8 +279,9 @@ class KPROF_DETAIL_LOCAL part_calls {
         if (thread_log* const log = find(place.thread); log != nullptr) {
           const std::lock_guard own(log->mutex());
           const std::uint32_t node = log->paths.node_of(place.path);
-          // Another one where memory for paths was spent: then only the number of calls is known.
-          if (log->tree[node].is_part) known = {&log->shared, &log->shared.of(node)};
+          // The root where memory for paths was spent: then only the number of calls is known.
+          const tree_node& n = log->tree[node];
+          if (n.is_part) known = {&log->shared, &log->shared.of(node), n.merged};
         }
       out = known;
     }));
@@ -266,14 +290,17 @@ class KPROF_DETAIL_LOCAL part_calls {
 
   // So many parts of a thread are joined at once: their calls stay in the cache.
   static constexpr std::size_t slice = 128;
+  // Where parameters are merged, fewer groups without parameters live at a time.
+  static constexpr std::size_t slice_of_merged = 32;
 
   const site_table* sites_;
-  joining_memory memory_;
-  std::vector<std::unique_ptr<part_group>> groups_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
-  std::vector<run> runs_;                                   // of this join
+  part_groups groups_;
+  std::vector<run> runs_;      // of this join
+  std::size_t slice_ = slice;  // the same
   // Of a slice: its parts; those that several threads do; where those of each thread end.
   std::vector<part_note> arrived_;
+  std::vector<merged_part> merged_;  // what those of `arrived_` without parameters are of
+  std::size_t next_merged_ = 0;      // to be joined
   std::vector<mixed_part> mixed_;
   std::vector<std::size_t> mixed_ends_;
   std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread

@@ -68,7 +68,12 @@ class part_joining {
   /// More parts than that are a mistake of the program.
   static constexpr std::uint32_t max_parts = 65536;
 
-  part_joining(std::uint32_t parts, joining_memory& memory) : parts_(parts), memory_(&memory) {}
+  /// Begun calls for which there is room at first.
+  static constexpr std::size_t fewest = 16;
+
+  /// `room`: for so many begun calls at first, a power of two.
+  part_joining(std::uint32_t parts, joining_memory& memory, std::size_t room = fewest)
+      : parts_(parts), memory_(&memory), first_room_(room) {}
   ~part_joining() { memory_->give_back(bytes()); }
   part_joining(const part_joining&) = delete;
   part_joining& operator=(const part_joining&) = delete;
@@ -119,7 +124,6 @@ class part_joining {
   };
 
  private:
-  static constexpr std::size_t fewest = 16;
   // Calls for which there is always room once there was: in step, threads need no more.
   static constexpr std::size_t kept = 256;
 
@@ -187,7 +191,7 @@ class part_joining {
     return false;
   }
   bool widen() noexcept {
-    const std::size_t wanted = std::max(fewest, 2 * capacity_), more = wanted - capacity_;
+    const std::size_t wanted = std::max(first_room_, 2 * capacity_), more = wanted - capacity_;
     if (!memory_->take(more * sizeof(begun_call))) return false;
     std::unique_ptr<begun_call[]> wider(new (std::nothrow) begun_call[wanted]);
     if (wider == nullptr) {
@@ -220,6 +224,7 @@ class part_joining {
 
   std::uint32_t parts_;
   joining_memory* memory_;
+  std::size_t first_room_;
   std::vector<std::uint64_t> counts_;
   ring begun_;
   std::unique_ptr<begun_call[]> calls_;

@@ -76,13 +76,15 @@ class KPROF_DETAIL_LOCAL recorder {
   /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record,
                                    std::atomic<std::uint64_t> recorder_counts::*lost) noexcept {
-    const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
+    patience waits;
+    const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
-    auto own = lock_in_time(log.mutex());
-    if (c == nullptr || !own) {
-      if (c != nullptr) pool_.give_back(c);
+    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log, waits);
+    if (c == nullptr) return counts_.lose(lost);
+    auto own = waits.lock(log.mutex());
+    if (!own) {
+      pool_.give_back(c);
       return counts_.lose(lost);
     }
     log.append(c, pool_);
@@ -258,10 +260,10 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
   /// to no log; or nullptr. The caller holds no lock of a log.
-  chunk* refill(thread_log& log) noexcept {
+  chunk* refill(thread_log& log, patience& waits) noexcept {
     chunk* c = nullptr;
     {
-      const auto own = lock_in_time(log.mutex());
+      const auto own = waits.lock(log.mutex());
       if (!own) return nullptr;
       // Without memory for the totals the records stay, and are folded later.
       static_cast<void>(attempt(
@@ -270,7 +272,7 @@ class KPROF_DETAIL_LOCAL recorder {
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
     }
-    const auto other = lock_in_time(c->owner->mutex());
+    const auto other = waits.lock(c->owner->mutex());
     if (other) return recycled(c);
     return pool_.put_back(c), nullptr;
   }
@@ -287,9 +289,9 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Gives this thread a log, if it has none and has not ended.
-  void join() {
+  void join(patience& waits) {
     if (this_log != &empty_log || has_left_recorder) return;
-    const auto lock = lock_in_time(threads_.mutex());
+    const auto lock = waits.lock(threads_.mutex());
     if (!lock) return;
     thread_log& log = threads_.join();
     this_log = &log;

@@ -193,18 +193,30 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
   }
 
+  /// Parts that have not been joined, with the keys of those whose parameters were merged.
+  struct waiting_parts {
+    part_notes notes;
+    merged_keys keys;
+  };
   /// The parts that two threads have done. `nodes`: where the nodes of the second one are.
-  static part_notes merged(const part_notes& a, const part_notes& b,
-                           const std::vector<std::uint32_t>& nodes) {
-    part_notes out;
-    out.make_room(a.size() + b.size());
-    const part_note* first = a.begin();
-    for (const part_note& n : b) {
-      for (; first != a.end() && first->end <= n.end; ++first)
-        out.add(first->node, first->begin, first->end);
-      out.add(nodes[n.node], n.begin, n.end);
+  static waiting_parts waiting_of(const thread_log& a, const thread_log& b,
+                                  const std::vector<std::uint32_t>& nodes) {
+    waiting_parts out;
+    out.notes.make_room(a.parts.size() + b.parts.size());
+    out.keys.make_room(a.keys_of_merged.size() + b.keys_of_merged.size());
+    std::size_t next_key[] = {0, 0};
+    const auto add = [&](const thread_log& from, const part_note& n) {
+      const bool first = &from == &a;
+      out.notes.add(first ? n.node : nodes[n.node], n.begin, n.end);
+      if (from.tree.nodes()[n.node].merged)
+        out.keys.add(from.keys_of_merged[next_key[first ? 0 : 1]++]);
+    };
+    const part_note* next = a.parts.begin();
+    for (const part_note& n : b.parts) {
+      for (; next != a.parts.end() && next->end <= n.end; ++next) add(a, *next);
+      add(b, n);
     }
-    for (; first != a.end(); ++first) out.add(first->node, first->begin, first->end);
+    for (; next != a.parts.end(); ++next) add(a, *next);
     return out;
   }
 
@@ -239,7 +251,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.missing.widen_to(others.tree.nodes().size());
       others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
-      part_notes parts = merged(others.parts, from.parts, nodes);
+      waiting_parts parts = waiting_of(others, from, nodes);
       others.shared.make_room_for(from.shared, nodes);
       others.steps.make_room_for(from.steps);
       // From here on nothing fails.
@@ -251,8 +263,10 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
-      others.parts = std::move(parts);
+      others.parts = std::move(parts.notes);
+      others.keys_of_merged = std::move(parts.keys);
       from.parts.clear();
+      from.keys_of_merged.clear();
       others.shared.add(from.shared, nodes);
       others.steps.merge(from.steps);
       others.counts.add(from.counts);

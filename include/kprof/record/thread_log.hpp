@@ -177,7 +177,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
       // memory: a node is no further back than it was.
       const bool has_launched = (f.launched & ~launched_bits::maybe) != 0;
       if (has_launched) missing.add(f.node, record_kind::ignored_launch);
+      const std::uint64_t key = f.call_key;
       f = {f.node, f.adopted, now, 0};
+      f.call_key = key;
       f.launched = launched_bits::maybe;
       if (has_launched) f.launched |= launched_bits::unrecorded;
     }
@@ -187,6 +189,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     parts.clear();
+    keys_of_merged.clear();
     part_streams.clear();
     shared.clear();
     steps.clear();

@@ -49,6 +49,7 @@ inline status write_saved(const profile& p, const option_values& given, text_sin
 }
 
 inline status save_to(const std::string& path, const profile& p, const save_options& options) {
+  if (status s = snapshot_error(p.state); !s) return s;
   destination file(path);
   if (const status& s = file.append({}); !s) return s;  // before the work
   text_sink sink(
@@ -76,17 +77,18 @@ inline constexpr output save_output{
 }  // namespace detail
 
 /// Saves the profile to the file `path`, replacing it only when all is written. A failure is in the
-/// status with what to do. Any number of threads and processes may save, to the same path too: one
-/// of them wins.
+/// status with what to do; so is a snapshot for which there was no memory. Any number of threads
+/// and processes may save, to the same path too: one of them wins.
 ///     kprof::save(kprof::snapshot({.timeline = true}), "run.json");
 inline status save(const profile& p, const std::string& path, const save_options& options = {}) {
   if (path.empty()) return {"cannot save to a file without a name; give a path"};
   return detail::within_memory([&] { return detail::save_to(path, p, options); });
 }
 
-/// What save() would write; empty where there is no memory for it.
+/// What save() would write; empty where there is no memory for it, or was none for the profile.
 inline std::string saved_text(const profile& p, const save_options& options = {}) {
   std::string text;
+  if (!detail::snapshot_error(p.state)) return text;
   const bool had_memory = detail::attempt([&] {
     text_sink sink(
         [](void* to, std::string_view more) {

@@ -20,8 +20,9 @@
 
 KPROF_DETAIL_BEGIN
 
-/// Puts the report into `out`, which is left alone when an option is wrong or memory runs out. Text
-/// of the program is made safe to print. Any number of threads may call it.
+/// Puts the report into `out`, which is left alone when an option is wrong or memory runs out, or
+/// was lacking for the profile. Text of the program is made safe to print. Any number of threads
+/// may call it.
 ///     std::string page;
 ///     const kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page);
 KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,

@@ -20,8 +20,9 @@ KPROF_DETAIL_BEGIN
 
 /// Writes the profile in any output, to the file that its option `path` names ("%p" in it is the
 /// process id, "%h" the host, "%r" the MPI rank) or to standard output. An output or option that is
-/// not known, and a file that cannot be written, are in the status with what to do; the program is
-/// not harmed. May be called by several threads at a time, each with a path of its own.
+/// not known, a file that cannot be written, and a snapshot for which there was no memory, are in
+/// the status with what to do; the program is not harmed. May be called by several threads at a
+/// time, each with a path of its own.
 ///     kprof::write(kprof::snapshot(), "csv", {{"path", "run.csv"}});
 KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                   const std::vector<option_setting>& options = {});

@@ -236,10 +236,10 @@ class KPROF_DETAIL_LOCAL device_session {
 
   /// The caller holds attribution's lock.
   void take_launches() {
+    const calls_under_way launching = owner_.collector->launching();  // first: the others are noted
     clock_.calibrate_again();
-    const tick_line line = clock_.line();
-    attribution_.set_epoch(line.realtime_of(session_start_));
-    attribution_.take_launches(line);
+    attribution_.set_epoch(clock_.line().realtime_of(session_start_));
+    attribution_.take_launches(clock_.line(), launching);
   }
 
   /// Without memory they stay in the threads' logs.

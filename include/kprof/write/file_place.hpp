@@ -6,6 +6,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/write/descriptor.hpp>
+#include <kprof/write/write_error.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ struct file_place {
   bool can_be_replaced = true;   // by another file that takes its name, or by its contents
   bool has_other_names = false;  // which it would lose if another file took its name
   int descriptor = -1;           // of this process, where the path names one as /dev/stdout does
-  int error = 0;                 // it cannot be followed
+  int error = 0;                 // it cannot be followed: of the system's, or folder_in_proc
 };
 
 /// Whether a file is there or can be made there, and not a device, a pipe or an open descriptor.
@@ -63,6 +64,13 @@ inline bool is_for_file(const file_place& place) noexcept {
   return stat("/proc/self", &proc) == 0 && proc.st_dev == there.st_dev;
 }
 
+/// Whether a folder in /proc is one that names open descriptors. A path may name it by itself.
+[[gnu::cold]] inline bool is_folder_of_descriptors(const std::string& folder) {
+  char target[PATH_MAX];
+  if (folder != "." || getcwd(target, sizeof target) == nullptr) return folder.ends_with("fd/");
+  return std::string_view{target}.ends_with("/fd");
+}
+
 [[gnu::cold]] inline file_place find_place(std::string path) {
   file_place place{.path = std::move(path)};
   for (int links = 0; lstat(place.path.c_str(), &place.there) == 0; ++links) {
@@ -87,10 +95,11 @@ inline bool is_for_file(const file_place& place) noexcept {
     place.path = relative_to(place.path, std::string(target, static_cast<std::size_t>(size)));
   }
   const int error = errno;
-  const std::string folder = place.path.substr(0, place.path.rfind('/') + 1);
+  const std::size_t name = place.path.rfind('/') + 1;
+  const std::string folder = name == 0 ? "." : place.path.substr(0, name);
   if (error != ENOENT) place.error = error;
   else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there))
-    place.error = folder.ends_with("fd/") ? EBADF : EACCES;
+    place.error = is_folder_of_descriptors(folder) ? EBADF : folder_in_proc;
   return place;
 }
 

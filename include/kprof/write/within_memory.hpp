@@ -8,6 +8,8 @@
 #include <kprof/status.hpp>
 #include <kprof/write/attempt.hpp>
 
+#include <string>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -17,6 +19,12 @@ status within_memory(Work work) {
   status s;
   if (!attempt([&] { s = work(); })) s = {out_of_memory};
   return s;
+}
+
+/// snapshot() says in a profile's `state` that there was no memory for it. Nothing is written then:
+/// the empty profile would look like a run without scopes.
+inline status snapshot_error(const std::string& state) {
+  return state == out_of_memory ? status{out_of_memory} : status{};
 }
 
 }  // namespace detail

@@ -8,12 +8,23 @@
 #include <kprof/status.hpp>
 #include <kprof/write/printable.hpp>
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Beside the system's errors, which are positive.
+inline constexpr int folder_in_proc = -1;
+
+/// Whether the process may make files of some sizes only, as `ulimit -f` says.
+[[gnu::cold]] inline bool limits_file_size() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 inline const char* remedy_for(int error) noexcept {
   switch (error) {
@@ -24,8 +35,12 @@ inline const char* remedy_for(int error) noexcept {
     case EROFS: return "no permission to write there: choose another path";
     case EISDIR: return "it is a folder: add a file name";
     case ENOSPC:
-    case EDQUOT:
-    case EFBIG: return "no space left: free some, or choose another disk";
+    case EDQUOT: return "no space left: free some, or choose another disk";
+    case EFBIG:
+      return limits_file_size()
+                 ? "a file of this process may not be as large: raise `ulimit -f`"
+                 : "no file on that disk can be as large: choose another disk, or write less";
+    case folder_in_proc: return "no file can be made in /proc: choose a path in another folder";
     case EPIPE: return "its reader has ended: keep it running, or write to a file";
     case ENXIO: return "nobody reads from it: start its reader first, or write to a file";
     case EAGAIN: return "its reader took nothing for 5 s: keep it reading, or write to a file";

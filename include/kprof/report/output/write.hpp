@@ -51,6 +51,7 @@ namespace detail {
     write_time when) {
   const request_reading request(name, options);
   if (!request.error) return request.error;
+  if (status s = snapshot_error(run.state); !s) return s;
   const std::string own_file = file_instead_of_terminal(run, request);
   destination to(own_file.empty() ? expand_path(request.values.text("path")) : own_file, when);
   text_sink sink(
@@ -72,6 +73,7 @@ namespace detail {
     std::string& text) {
   const request_reading request(name, options);
   if (!request.error) return request.error;
+  if (status s = snapshot_error(run.state); !s) return s;
   std::string out;
   text_sink sink(
       [](void* where, std::string_view more) -> status {

@@ -126,6 +126,7 @@ inline bool has_scopes(const profile& p) noexcept {
 [[gnu::cold]] KPROF_DETAIL_SESSION status write_text(const profile& p,
                                                      const report_options& options,
                                                      std::string& out) {
+  if (status s = detail::snapshot_error(p.state); !s) return s;
   return detail::within_memory([&] { return detail::write_page(p, options, out); });
 }
 
