@@ -5223,13 +5223,18 @@ struct device_work {
   bool merged = false;  ///< several kernels or configurations, kept together for want of memory
   /// Index in device_profile::kernels; none for copies, memsets and merged work.
   std::uint32_t kernel = none;
-  std::uint32_t device = 0;                            ///< CUDA's ordinal, as in device_info::id
-  std::uint32_t stream = 0;                            ///< CUPTI's number of the stream
-  std::uint32_t grid[3] = {};                          ///< blocks
-  std::uint32_t block[3] = {};                         ///< threads
-  std::uint32_t registers = 0;                         ///< a thread
-  std::uint32_t static_shared = 0;                     ///< bytes a block
-  std::uint32_t dynamic_shared = 0;                    ///< bytes a block
+  std::uint32_t device = 0;          ///< CUDA's ordinal, as in device_info::id
+  std::uint32_t stream = 0;          ///< CUPTI's number of the stream
+  std::uint32_t grid[3] = {};        ///< blocks
+  std::uint32_t block[3] = {};       ///< threads
+  std::uint32_t registers = 0;       ///< a thread
+  std::uint32_t static_shared = 0;   ///< bytes a block
+  std::uint32_t dynamic_shared = 0;  ///< bytes a block
+  /// Bytes of shared memory that a multiprocessor had while it ran, as the driver chose; 0: CUPTI
+  /// does not tell, or it differs among the runs.
+  std::uint32_t multiprocessor_shared = 0;
+  std::uint32_t cluster[3] = {};                       ///< blocks placed together; 0: no clusters
+  bool cooperative = false;                            ///< all blocks were on the device at a time
   copy_direction direction = copy_direction::unknown;  ///< of a copy
   memory_place from = memory_place::unknown;           ///< of a copy
   memory_place to = memory_place::unknown;             ///< of a copy or a memset
@@ -6271,12 +6276,13 @@ struct completeness {
   /// Guards destroyed on another thread, or again after their scope was gone.
   std::uint64_t closed_elsewhere = 0;
   std::uint64_t invalid = 0;  ///< calls whose parameters are invalid
-  std::uint64_t merged = 0;   ///< calls kept without their parameters for want of memory
+  /// Kept without their parameters, or region names, for want of memory; of shared calls each part.
+  std::uint64_t merged = 0;
   /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
   /// memory.
   std::uint64_t imprecise = 0;
   /// Calls that threads share of which some parts have finished and others have not begun; they are
-  /// in no row.
+  /// in no row. At least so many, where a note says that memory was lacking to find out.
   std::uint64_t incomplete_calls = 0;
   /// Parts of such calls that have no place: their number is not below the number of parts, or
   /// there are more than 65,536. They belong to no call.
@@ -6297,6 +6303,7 @@ struct own_cost {
   double cpu_reading_ns = 0;       ///< a thread's reading of its CPU time: what it costs
   std::uint64_t cpu_readings = 0;  ///< how many there have been
   double folding_ns = 0;           ///< time spent folding logs into totals
+  double snapshot_folding_ns = 0;  ///< of that, what snapshots took and no scope waited for
   std::uint64_t memory = 0;        ///< bytes held now
   std::uint64_t memory_limit = 0;
 };
@@ -7640,16 +7647,18 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
                     KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(cpu_reading_ns),
                     KPROF_DETAIL_AT(cpu_readings), KPROF_DETAIL_AT(folding_ns),
-                    KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
+                    KPROF_DETAIL_AT(snapshot_folding_ns), KPROF_DETAIL_AT(memory),
+                    KPROF_DETAIL_AT(memory_limit))
 KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),
                     KPROF_DETAIL_AT(stream), KPROF_DETAIL_AT(grid), KPROF_DETAIL_AT(block),
                     KPROF_DETAIL_AT(registers), KPROF_DETAIL_AT(static_shared),
-                    KPROF_DETAIL_AT(dynamic_shared), KPROF_DETAIL_AT(direction),
-                    KPROF_DETAIL_AT(from), KPROF_DETAIL_AT(to), KPROF_DETAIL_AT(calls),
-                    KPROF_DETAIL_AT(untimed), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(min_ns),
-                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(gaps), KPROF_DETAIL_AT(gap_ns),
-                    KPROF_DETAIL_AT(bytes))
+                    KPROF_DETAIL_AT(dynamic_shared), KPROF_DETAIL_AT(multiprocessor_shared),
+                    KPROF_DETAIL_AT(cluster), KPROF_DETAIL_AT(cooperative),
+                    KPROF_DETAIL_AT(direction), KPROF_DETAIL_AT(from), KPROF_DETAIL_AT(to),
+                    KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(untimed), KPROF_DETAIL_AT(total_ns),
+                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(gaps),
+                    KPROF_DETAIL_AT(gap_ns), KPROF_DETAIL_AT(bytes))
 KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described),
                     KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
                     KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),
@@ -9528,7 +9537,8 @@ struct kernel_occupancy {
   bool limited_by_registers = false;
   bool limited_by_shared_memory = false;
   bool limited_by_blocks = false;
-  /// How often the whole GPU is filled: blocks of the grid by those that run at a time.
+  /// How often the whole GPU is filled: blocks of the grid by those that run at a time. 0: not
+  /// known, of blocks in clusters.
   double waves = 0;
   /// The share of the time in which multiprocessors are idle since the last wave is not full, where
   /// all blocks take the same time: 1 - waves / ceil(waves).
@@ -9588,6 +9598,7 @@ struct block_needs {
   std::uint32_t threads = 0;
   std::uint32_t registers = 0;  // of a thread
   std::uint64_t shared_bytes = 0;
+  std::uint64_t multiprocessor_shared = 0;  // bytes that the driver gave to all; 0: not known
 };
 
 /// Blocks that each resource allows; `none` where it sets no limit.
@@ -9602,6 +9613,15 @@ struct allowed_blocks {
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) {
   return (value + step - 1) / step * step;
+}
+
+/// Bytes of a multiprocessor for blocks of `of_block`. The driver may leave more of the memory to
+/// L1, but a kernel that ran had room for a block.
+constexpr std::uint64_t shared_given(const residency_limits& sm, const block_needs& block,
+                                     std::uint64_t of_block) {
+  const bool is_known =
+      block.multiprocessor_shared >= of_block && block.multiprocessor_shared < sm.shared_bytes;
+  return is_known ? block.multiprocessor_shared : sm.shared_bytes;
 }
 
 constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_needs& block) {
@@ -9621,7 +9641,7 @@ constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_
   const std::uint64_t shared = rounded_up(block.shared_bytes + sm.reserved_bytes, sm.shared_step);
   if (shared > sm.shared_bytes_of_block + sm.reserved_bytes) allowed.by_shared_memory = 0;
   else if (shared > 0)
-    allowed.by_shared_memory = static_cast<std::uint32_t>(sm.shared_bytes / shared);
+    allowed.by_shared_memory = static_cast<std::uint32_t>(shared_given(sm, block, shared) / shared);
   return allowed;
 }
 
@@ -9656,8 +9676,10 @@ inline kernel_occupancy occupancy_of(const device_info& device, const block_need
 
 }  // namespace detail
 
-/// The theoretical occupancy of a kernel on a device, from what CUPTI recorded of its launch. The
-/// driver may give a multiprocessor less shared memory than it has; then fewer blocks fit.
+/// The theoretical occupancy of a kernel on a device, from what CUPTI recorded of its launch: with
+/// the shared memory that the driver gave to a multiprocessor, where the record says it. The waves
+/// of blocks in clusters are not known: a cluster needs room for all its blocks in one part of the
+/// device, and so fewer may fit.
 [[gnu::cold]] inline kernel_occupancy occupancy_of(const device_info& device,
                                                    const device_work& kernel) {
   const auto product = [](const std::uint32_t(&of)[3]) {
@@ -9667,8 +9689,8 @@ inline kernel_occupancy occupancy_of(const device_info& device, const block_need
   return detail::occupancy_of(
       device,
       {threads > 1e6 ? 1'000'000U : static_cast<std::uint32_t>(threads), kernel.registers,
-       std::uint64_t{kernel.static_shared} + kernel.dynamic_shared},
-      product(kernel.grid));
+       std::uint64_t{kernel.static_shared} + kernel.dynamic_shared, kernel.multiprocessor_shared},
+      kernel.cluster[0] == 0 ? product(kernel.grid) : 0);
 }
 
 KPROF_DETAIL_END
@@ -12237,12 +12259,23 @@ KPROF_DETAIL_END
 
 // What kprof says when it cannot write, and what to do about it. Included by whatever writes.
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Beside the system's errors, which are positive.
+inline constexpr int folder_in_proc = -1;
+
+/// Whether the process may make files of some sizes only, as `ulimit -f` says.
+[[gnu::cold]] inline bool limits_file_size() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 inline const char* remedy_for(int error) noexcept {
   switch (error) {
@@ -12253,8 +12286,12 @@ inline const char* remedy_for(int error) noexcept {
     case EROFS: return "no permission to write there: choose another path";
     case EISDIR: return "it is a folder: add a file name";
     case ENOSPC:
-    case EDQUOT:
-    case EFBIG: return "no space left: free some, or choose another disk";
+    case EDQUOT: return "no space left: free some, or choose another disk";
+    case EFBIG:
+      return limits_file_size()
+                 ? "a file of this process may not be as large: raise `ulimit -f`"
+                 : "no file on that disk can be as large: choose another disk, or write less";
+    case folder_in_proc: return "no file can be made in /proc: choose a path in another folder";
     case EPIPE: return "its reader has ended: keep it running, or write to a file";
     case ENXIO: return "nobody reads from it: start its reader first, or write to a file";
     case EAGAIN: return "its reader took nothing for 5 s: keep it reading, or write to a file";
@@ -12483,6 +12520,242 @@ KPROF_DETAIL_END
 // to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
 // profile::nodes and device_profile::work, sorting aside.
 
+// <kprof/model/kernel_row.hpp>
+#ifndef KPROF_MODEL_KERNEL_ROW_HPP
+#define KPROF_MODEL_KERNEL_ROW_HPP
+
+// A row of the table of kernels. Plain values. Included by kernel_table.hpp.
+
+// <kprof/model/tiles.hpp>
+#ifndef KPROF_MODEL_TILES_HPP
+#define KPROF_MODEL_TILES_HPP
+
+// The tiles that a product of matrices is computed in, as the names of NVIDIA's kernels say, and
+// how much of them is result. Included by kernel_table.hpp and by the rules of advice. Pure.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+
+/// The tiles that a product of matrices is computed in.
+struct kernel_tiles {
+  std::uint32_t rows = 0, columns = 0;  ///< of a tile
+  /// Of the tiles what is result, 0 to 1. The rest reaches over its edges, and is computed for
+  /// nothing.
+  figure share{0, absence::no_tile};
+};
+
+namespace detail {
+
+/// The sizes of a product by their fields; of a convolution its channels.
+struct product_shape {
+  struct size {
+    const char* field = nullptr;  // null: there is none
+    std::int64_t value = 0;
+  };
+  size sizes[3];        // rows and columns of the result, length of the sums; else channels
+  bool matrix = false;  // all three are known
+};
+
+/// No sizes where the calls of a node are those of no such operator.
+[[gnu::cold]] inline product_shape shape_of(const profile& p, const scope_node& n) {
+  static constexpr const char* fields[][4] = {
+      // the last tells it from another operator
+      {"M", "N", "K", nullptr},
+      {"m", "n", "k", nullptr},
+      {"tokens", "out_features", "in_features", nullptr},
+      {"C", "K", nullptr, "R"},
+  };
+  const auto number = [&](const char* field) {
+    const parameter_value v = p.value(n, field);
+    const bool is_number =
+        v.kind == parameter_kind::signed_integer || v.kind == parameter_kind::unsigned_integer;
+    return is_number ? v.as_signed() : 0;
+  };
+  for (const auto& names : fields) {
+    product_shape shape;
+    bool all = names[3] == nullptr || number(names[3]) > 0;
+    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
+      shape.sizes[k] = {names[k], number(names[k])};
+      all = all && shape.sizes[k].value > 0;
+    }
+    if (!all) continue;
+    shape.matrix = names[2] != nullptr;
+    // The gradients multiply other sides of the same matrices.
+    if (names[0] == fields[2][0] && n.work.pass == pass_kind::dgrad)
+      std::swap(shape.sizes[1], shape.sizes[2]);
+    if (names[0] == fields[2][0] && n.work.pass == pass_kind::wgrad)
+      std::swap(shape.sizes[0], shape.sizes[2]);
+    return shape;
+  }
+  return {};
+}
+
+/// Rows and columns of a tile; 0 where they are not known.
+struct tile_size {
+  double rows = 0, columns = 0;
+};
+
+/// Reads "128x64" or "2x1x1" at `at`, which is then behind it: how many numbers, two or three.
+[[gnu::cold]] inline int read_extents(std::string_view name, std::size_t& at,
+                                      double (&out)[3]) noexcept {
+  const auto is_digit = [&](std::size_t i) {
+    return i < name.size() && name[i] >= '0' && name[i] <= '9';
+  };
+  for (int count = 0; count < 3; ++count) {
+    if (count > 0) {
+      if (at >= name.size() || name[at] != 'x' || !is_digit(at + 1)) return count;
+      ++at;
+    }
+    out[count] = 0;
+    for (; is_digit(at) && out[count] < 1e4; ++at) out[count] = out[count] * 10 + (name[at] - '0');
+  }
+  return 3;
+}
+
+/// The tile in the name of a kernel of cuBLAS, cuDNN or CUTLASS: the first "128x64". Where blocks
+/// of CUTLASS 3 work in clusters, the tile of the cluster: on Hopper the name has that of a block
+/// and the cluster behind it, "128x128x64_2x1x1"; later names have the cluster's.
+[[gnu::cold]] inline tile_size tile_in(std::string_view name) noexcept {
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name[at] < '0' || name[at] > '9') continue;
+    double tile[3], cluster[3];
+    const int count = read_extents(name, at, tile);
+    const std::string_view rest = name.substr(std::min(at, name.size()));
+    // Instructions have shapes too: of 16 or less, or "64x128x16gemm". A tile is larger.
+    if (count < 2 || tile[0] < 32 || tile[1] < 32 || tile[0] > 1024 || tile[1] > 1024 ||
+        (count == 3 && rest.starts_with("gemm")))
+      continue;
+    std::size_t behind = 1;
+    if (count == 3 && name.find("cutlass3x_sm90") != name.npos && rest.starts_with("_") &&
+        read_extents(rest, behind, cluster) == 3 && cluster[0] >= 1 && cluster[0] <= 16 &&
+        cluster[1] >= 1 && cluster[1] <= 16)
+      return {tile[0] * cluster[0], tile[1] * cluster[1]};
+    return {tile[0], tile[1]};
+  }
+  return {};
+}
+
+/// How many tiles a result takes, and the share of them that is result.
+struct tile_cover {
+  double tiles = 0, share = 0;
+};
+[[gnu::cold]] inline tile_cover covered_by(double height, double width,
+                                           const tile_size& tile) noexcept {
+  const double tiles = std::ceil(height / tile.rows) * std::ceil(width / tile.columns);
+  return {tiles, height * width / (tiles * tile.rows * tile.columns)};
+}
+
+/// The same where nothing says which side of the tile lies along which side of the result: the
+/// better of the two.
+[[gnu::cold]] inline tile_cover best_cover(double height, double width,
+                                           const tile_size& tile) noexcept {
+  const tile_cover along = covered_by(height, width, tile),
+                   across = covered_by(width, height, tile);
+  return along.share >= across.share ? along : across;
+}
+
+/// Of a kernel that calls of a node launch.
+[[gnu::cold]] inline kernel_tiles tiles_of(const profile& p, const scope_node& n,
+                                           std::string_view kernel) {
+  const tile_size tile = tile_in(kernel);
+  const product_shape shape = tile.rows > 0 ? shape_of(p, n) : product_shape{};
+  if (!shape.matrix) return {};
+  const auto height = static_cast<double>(shape.sizes[0].value),
+             width = static_cast<double>(shape.sizes[1].value);
+  return {static_cast<std::uint32_t>(tile.rows),
+          static_cast<std::uint32_t>(tile.columns),
+          {best_cover(height, width, tile).share}};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tiles.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Whether a kernel computes on tensor cores, and how that is known.
+///
+/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
+/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
+/// need not be on tensor cores.
+enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
+
+/// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
+///
+/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
+/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
+/// By `parameters` they also differ in pass, device and launch configuration.
+struct kernel_row {
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
+  launch_place place = launch_place::unknown;
+  /// Innermost operator around the launch; empty outside of all, and where there are several.
+  std::string op;
+  std::uint64_t operators = 0;      ///< different names of operators in this row
+  std::vector<group_value> values;  ///< what the launches have in common: one for each key
+  /// Of its calls, as text, without folded fields; empty where they differ in it.
+  std::string parameters;
+  /// Index in profile::nodes of the operator's first call in the row; none outside of all
+  /// operators.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;      ///< sets of parameters in this row
+  bool parameters_merged = false;  ///< calls whose parameters were not kept
+  bool invalid = false;            ///< calls whose parameters are invalid
+  /// Innermost region around the launch, in the operator or around it; empty: none.
+  std::string region;
+  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
+  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
+  /// The pass of the innermost operator that has one or, where kprof does not know it, the value of
+  /// its field `pass`; empty: none.
+  std::string pass;
+  bool several_passes = false;
+  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
+  std::string kernel;
+  std::uint32_t device = 0;
+  bool several_devices = false;
+  std::uint32_t stream = 0;
+  std::uint64_t streams = 0;            ///< different ones
+  std::uint32_t grid[3] = {};           ///< blocks
+  std::uint32_t block[3] = {};          ///< threads
+  std::uint32_t registers = 0;          ///< a thread
+  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
+  std::uint32_t cluster[3] = {};        ///< blocks placed together; 0: no clusters
+  bool cooperative = false;             ///< all blocks were on the device at a time
+  bool several_configurations = false;  ///< the six above are then of one of them
+  /// Bytes of shared memory that a multiprocessor had; 0: not known, or it differs.
+  std::uint32_t multiprocessor_shared = 0;
+
+  std::uint64_t calls = 0;         ///< runs
+  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
+  double total_ns = 0;             ///< run times, summed: concurrent runs count each
+  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
+  figure mean_ns, min_ns, max_ns;  ///< of a run
+  /// By the operator's formulas, where each of its calls runs this kernel and no other.
+  figure flops, bytes;
+  tensor_use tensor_core = tensor_use::unknown;
+  /// How near it is to the roof of its device, where FLOPs or bytes are known.
+  roof_verdict verdict;
+  kernel_tiles tiles;  ///< of a product of matrices, where the kernel's name says their size
+  /// By its launch configuration; of several not known.
+  kernel_occupancy occupancy{.unknown = "there is no run"};
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_row.hpp>
+
 // <kprof/model/row_keys.hpp>
 #ifndef KPROF_MODEL_ROW_KEYS_HPP
 #define KPROF_MODEL_ROW_KEYS_HPP
@@ -12644,158 +12917,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_keys.hpp>
 
-// <kprof/model/tiles.hpp>
-#ifndef KPROF_MODEL_TILES_HPP
-#define KPROF_MODEL_TILES_HPP
-
-// The tiles that a product of matrices is computed in, as the names of NVIDIA's kernels say, and
-// how much of them is result. Included by kernel_table.hpp and by the rules of advice. Pure.
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <utility>
-
-KPROF_DETAIL_BEGIN
-
-/// The tiles that a product of matrices is computed in.
-struct kernel_tiles {
-  std::uint32_t rows = 0, columns = 0;  ///< of a tile
-  /// Of the tiles what is result, 0 to 1. The rest reaches over its edges, and is computed for
-  /// nothing.
-  figure share{0, absence::no_tile};
-};
-
-namespace detail {
-
-/// The sizes of a product by their fields; of a convolution its channels.
-struct product_shape {
-  struct size {
-    const char* field = nullptr;  // null: there is none
-    std::int64_t value = 0;
-  };
-  size sizes[3];        // rows and columns of the result, length of the sums; else channels
-  bool matrix = false;  // all three are known
-};
-
-/// No sizes where the calls of a node are those of no such operator.
-[[gnu::cold]] inline product_shape shape_of(const profile& p, const scope_node& n) {
-  static constexpr const char* fields[][4] = {
-      // the last tells it from another operator
-      {"M", "N", "K", nullptr},
-      {"m", "n", "k", nullptr},
-      {"tokens", "out_features", "in_features", nullptr},
-      {"C", "K", nullptr, "R"},
-  };
-  const auto number = [&](const char* field) {
-    const parameter_value v = p.value(n, field);
-    const bool is_number =
-        v.kind == parameter_kind::signed_integer || v.kind == parameter_kind::unsigned_integer;
-    return is_number ? v.as_signed() : 0;
-  };
-  for (const auto& names : fields) {
-    product_shape shape;
-    bool all = names[3] == nullptr || number(names[3]) > 0;
-    for (int k = 0; k < 3 && names[k] != nullptr; ++k) {
-      shape.sizes[k] = {names[k], number(names[k])};
-      all = all && shape.sizes[k].value > 0;
-    }
-    if (!all) continue;
-    shape.matrix = names[2] != nullptr;
-    // The gradients multiply other sides of the same matrices.
-    if (names[0] == fields[2][0] && n.work.pass == pass_kind::dgrad)
-      std::swap(shape.sizes[1], shape.sizes[2]);
-    if (names[0] == fields[2][0] && n.work.pass == pass_kind::wgrad)
-      std::swap(shape.sizes[0], shape.sizes[2]);
-    return shape;
-  }
-  return {};
-}
-
-/// Rows and columns of a tile; 0 where they are not known.
-struct tile_size {
-  double rows = 0, columns = 0;
-};
-
-/// Reads "128x64" or "2x1x1" at `at`, which is then behind it: how many numbers, two or three.
-[[gnu::cold]] inline int read_extents(std::string_view name, std::size_t& at,
-                                      double (&out)[3]) noexcept {
-  const auto is_digit = [&](std::size_t i) {
-    return i < name.size() && name[i] >= '0' && name[i] <= '9';
-  };
-  for (int count = 0; count < 3; ++count) {
-    if (count > 0) {
-      if (at >= name.size() || name[at] != 'x' || !is_digit(at + 1)) return count;
-      ++at;
-    }
-    out[count] = 0;
-    for (; is_digit(at) && out[count] < 1e4; ++at) out[count] = out[count] * 10 + (name[at] - '0');
-  }
-  return 3;
-}
-
-/// The tile in the name of a kernel of cuBLAS, cuDNN or CUTLASS: the first "128x64". Where blocks
-/// of CUTLASS 3 work in clusters, the tile of the cluster: on Hopper the name has that of a block
-/// and the cluster behind it, "128x128x64_2x1x1"; later names have the cluster's.
-[[gnu::cold]] inline tile_size tile_in(std::string_view name) noexcept {
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    if (name[at] < '0' || name[at] > '9') continue;
-    double tile[3], cluster[3];
-    const int count = read_extents(name, at, tile);
-    const std::string_view rest = name.substr(std::min(at, name.size()));
-    // Instructions have shapes too: of 16 or less, or "64x128x16gemm". A tile is larger.
-    if (count < 2 || tile[0] < 32 || tile[1] < 32 || tile[0] > 1024 || tile[1] > 1024 ||
-        (count == 3 && rest.starts_with("gemm")))
-      continue;
-    std::size_t behind = 1;
-    if (count == 3 && name.find("cutlass3x_sm90") != name.npos && rest.starts_with("_") &&
-        read_extents(rest, behind, cluster) == 3 && cluster[0] >= 1 && cluster[0] <= 16 &&
-        cluster[1] >= 1 && cluster[1] <= 16)
-      return {tile[0] * cluster[0], tile[1] * cluster[1]};
-    return {tile[0], tile[1]};
-  }
-  return {};
-}
-
-/// How many tiles a result takes, and the share of them that is result.
-struct tile_cover {
-  double tiles = 0, share = 0;
-};
-[[gnu::cold]] inline tile_cover covered_by(double height, double width,
-                                           const tile_size& tile) noexcept {
-  const double tiles = std::ceil(height / tile.rows) * std::ceil(width / tile.columns);
-  return {tiles, height * width / (tiles * tile.rows * tile.columns)};
-}
-
-/// The same where nothing says which side of the tile lies along which side of the result: the
-/// better of the two.
-[[gnu::cold]] inline tile_cover best_cover(double height, double width,
-                                           const tile_size& tile) noexcept {
-  const tile_cover along = covered_by(height, width, tile),
-                   across = covered_by(width, height, tile);
-  return along.share >= across.share ? along : across;
-}
-
-/// Of a kernel that calls of a node launch.
-[[gnu::cold]] inline kernel_tiles tiles_of(const profile& p, const scope_node& n,
-                                           std::string_view kernel) {
-  const tile_size tile = tile_in(kernel);
-  const product_shape shape = tile.rows > 0 ? shape_of(p, n) : product_shape{};
-  if (!shape.matrix) return {};
-  const auto height = static_cast<double>(shape.sizes[0].value),
-             width = static_cast<double>(shape.sizes[1].value);
-  return {static_cast<std::uint32_t>(tile.rows),
-          static_cast<std::uint32_t>(tile.columns),
-          {best_cover(height, width, tile).share}};
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/tiles.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12806,75 +12927,12 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// Whether a kernel computes on tensor cores, and how that is known.
-///
-/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
-/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
-/// need not be on tensor cores.
-enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
-
-/// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
-///
-/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
-/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
-/// By `parameters` they also differ in pass, device and launch configuration.
-struct kernel_row {
-  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
-  /// same.
-  std::uint64_t key = 0;
-  launch_place place = launch_place::unknown;
-  /// Innermost operator around the launch; empty outside of all, and where there are several.
-  std::string op;
-  std::uint64_t operators = 0;      ///< different names of operators in this row
-  std::vector<group_value> values;  ///< what the launches have in common: one for each key
-  /// Of its calls, as text, without folded fields; empty where they differ in it.
-  std::string parameters;
-  /// Index in profile::nodes of the operator's first call in the row; none outside of all
-  /// operators.
-  std::uint32_t node = scope_node::none;
-  std::uint64_t variants = 0;      ///< sets of parameters in this row
-  bool parameters_merged = false;  ///< calls whose parameters were not kept
-  bool invalid = false;            ///< calls whose parameters are invalid
-  /// Innermost region around the launch, in the operator or around it; empty: none.
-  std::string region;
-  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
-  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  /// The pass of the innermost operator that has one or, where kprof does not know it, the value of
-  /// its field `pass`; empty: none.
-  std::string pass;
-  bool several_passes = false;
-  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
-  std::string kernel;
-  std::uint32_t device = 0;
-  bool several_devices = false;
-  std::uint32_t stream = 0;
-  std::uint64_t streams = 0;            ///< different ones
-  std::uint32_t grid[3] = {};           ///< blocks
-  std::uint32_t block[3] = {};          ///< threads
-  std::uint32_t registers = 0;          ///< a thread
-  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
-  bool several_configurations = false;  ///< the four above are then of one of them
-
-  std::uint64_t calls = 0;         ///< runs
-  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
-  double total_ns = 0;             ///< run times, summed: concurrent runs count each
-  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
-  figure mean_ns, min_ns, max_ns;  ///< of a run
-  /// By the operator's formulas, where each of its calls runs this kernel and no other.
-  figure flops, bytes;
-  tensor_use tensor_core = tensor_use::unknown;
-  /// How near it is to the roof of its device, where FLOPs or bytes are known.
-  roof_verdict verdict;
-  kernel_tiles tiles;  ///< of a product of matrices, where the kernel's name says their size
-  /// By its launch configuration; of several not known.
-  kernel_occupancy occupancy{.unknown = "there is no run"};
-};
-
 namespace detail {
 
 /// Sums the work of one row.
 struct kernel_sum {
   kernel_row row;
+  const device_work* first = nullptr;
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   std::uint32_t first_pass = 0;  // its number
@@ -12898,8 +12956,20 @@ struct kernel_sum {
     std::copy(w.block, w.block + 3, row.block);
     row.registers = w.registers;
     row.shared = w.static_shared + w.dynamic_shared;
+    row.multiprocessor_shared = w.multiprocessor_shared;
+    std::copy(w.cluster, w.cluster + 3, row.cluster);
+    row.cooperative = w.cooperative;
+    first = &w;
+  }
+
+  /// Where the shared memory of a multiprocessor differs among the runs, with the most that it has.
+  kernel_occupancy occupancy(const profile& p) const {
+    if (row.several_configurations) return {.unknown = "several configurations"};
+    device_work w = *first;
+    w.multiprocessor_shared = row.multiprocessor_shared;
     for (const device_info& d : p.device.devices)
-      if (d.id == w.device) row.occupancy = occupancy_of(d, w);
+      if (d.id == w.device) return occupancy_of(d, w);
+    return row.occupancy;
   }
 
   void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of,
@@ -12909,7 +12979,9 @@ struct kernel_sum {
     row.several_configurations =
         row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
         !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
-        w.static_shared + w.dynamic_shared != row.shared;
+        w.static_shared + w.dynamic_shared != row.shared ||
+        !std::equal(w.cluster, w.cluster + 3, row.cluster) || w.cooperative != row.cooperative;
+    if (w.multiprocessor_shared != first->multiprocessor_shared) row.multiprocessor_shared = 0;
     const std::uint64_t untimed = std::min(w.untimed, w.calls);
     if (w.calls > untimed) {
       min_ns = std::min(min_ns, not_negative(w.min_ns));
@@ -12941,7 +13013,7 @@ struct kernel_sum {
              (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
   }
 
-  kernel_row finish(double all_device_ns) {
+  kernel_row finish(const profile& p, double all_device_ns) {
     const std::uint64_t timed = row.calls - row.untimed;
     const absence why = row.calls == 0 ? absence::no_calls
                         : timed == 0   ? absence::untimed
@@ -12960,7 +13032,7 @@ struct kernel_sum {
         {.time_ns = row.total_ns,
          .timed = std::max(why, work),
          .is_short = row.mean_ns.value<5000, .small_grids = small_grid_ns> 0.5 * row.total_ns});
-    if (row.several_configurations) row.occupancy = {.unknown = "several configurations"};
+    row.occupancy = occupancy(p);
     if (row.operators > 1) row.op.clear();
     if (row.several_passes) row.pass.clear();
     if (row.regions > 1) row.region.clear();
@@ -12999,7 +13071,7 @@ class kernel_summing {
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) {
-      table.push_back(sums_[i].finish(all));
+      table.push_back(sums_[i].finish(p_, all));
       kernel_row& row = table.back();
       if (row.node != scope_node::none && row.variants == 1 && !row.parameters_merged)
         row.tiles = detail::tiles_of(p_, p_.nodes[row.node], row.kernel);
@@ -13059,6 +13131,8 @@ class kernel_summing {
     if (by_parameters_) {
       for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
       hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+      // Most kernels have neither; their keys are as those of profiles without.
+      if (const std::uint32_t launch = launch_of(w)) hash.add(launch);
     }
     const std::uint32_t scope = scope_of(p_, w);
     profile_keys::add_places(
@@ -13066,6 +13140,12 @@ class kernel_summing {
         scope == scope_node::none ? std::string_view{} : keys_.thread_name(p_.nodes[scope]));
     if (by_thread_) hash.add(w.stream);
     return hash.value();
+  }
+
+  /// Clusters, whose extents are 16 at most, and whether the launch was cooperative.
+  static std::uint32_t launch_of(const device_work& w) noexcept {
+    return w.cluster[0] << 11U | w.cluster[1] << 6U | w.cluster[2] << 1U |
+           (w.cooperative ? 1U : 0U);
   }
 
   // Four keys, since one has six parts.
@@ -13079,7 +13159,7 @@ class kernel_summing {
         shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
     key.part[5] = memories_
                       .of({{w.registers, w.static_shared + w.dynamic_shared, w.device,
-                            w.merged ? 1U : 0U, at.pass}})
+                            launch_of(w) << 1U | (w.merged ? 1U : 0U), at.pass}})
                       .first;
     return key;
   }
@@ -17931,7 +18011,8 @@ struct kernel_fill {
   out.blocks = static_cast<double>(kernel.grid[0]) * kernel.grid[1] * kernel.grid[2];
   const double threads = static_cast<double>(kernel.block[0]) * kernel.block[1] * kernel.block[2];
   if (kernel.several_configurations || kernel.several_devices || threads > 1024) return out;
-  out.needs = {static_cast<std::uint32_t>(threads), kernel.registers, kernel.shared};
+  out.needs = {static_cast<std::uint32_t>(threads), kernel.registers, kernel.shared,
+               kernel.multiprocessor_shared};
   for (const device_info& d : p.device.devices) {
     if (d.id != kernel.device) continue;
     out.filled = kernel.occupancy;
@@ -17979,10 +18060,12 @@ namespace advice_rules {
   const kernel_fill fill = fill_of(f.run, kernel);
   if (fill.device == nullptr || !runs_alone(*fill.device)) return false;
   const double waves = fill.filled.waves, full = std::floor(waves);
-  // A kernel that loops over its work launches as many blocks as fit.
-  const bool loops = std::fmod(fill.blocks, fill.device->multiprocessors) == 0 && waves <= 2 &&
-                     has_word(kernel.kernel, {"cutlass3x", "device_kernel", "nvjet", "stream",
-                                              "flash", "persistent"});
+  // A kernel that loops over its work launches as many blocks as fit, and a cooperative one cannot
+  // launch more. The waves of clusters are not known.
+  const bool loops = kernel.cooperative ||
+                     (std::fmod(fill.blocks, fill.device->multiprocessors) == 0 && waves <= 2 &&
+                      has_word(kernel.kernel, {"cutlass3x", "device_kernel", "nvjet", "stream",
+                                               "flash", "persistent"}));
   if (full < 1 || waves == full || 1 / (1 + full) < 0.2 || loops) return false;
   out.gain_ns = kernel.total_ns * std::min(1 / (1 + full), fill.filled.tail_share);
   out.fact = sentence("runs in # waves of blocks, the last of them # full",
@@ -18041,11 +18124,26 @@ inline allowed_blocks blocks_of(const kernel_fill& fill) {
   return true;
 }
 
+/// Whether more blocks would fit if the driver gave the kernel all shared memory that there is.
+[[gnu::cold]] inline bool asks_for_more_shared(const kernel_row& kernel, const kernel_fill& fill,
+                                               advice& out) {
+  kernel_fill all = fill;
+  all.needs.multiprocessor_shared = 0;
+  out.gain_ns = saved_by_warps(kernel, fill, blocks_of(all));
+  if (!(out.gain_ns > 0)) return false;
+  out.fact = sentence("has # of shared memory on a multiprocessor, # a block: # of the warps fit",
+                      {as_bytes(kernel.multiprocessor_shared), as_bytes(kernel.shared),
+                       as_share(fill.filled.share)});
+  out.action = "Ask for more of it with cudaFuncAttributePreferredSharedMemoryCarveout";
+  return true;
+}
+
 /// G7. Shared memory allows few blocks.
 [[gnu::cold]] inline bool shared_memory(const advice_facts& f, std::size_t i, advice& out) {
   const kernel_row& kernel = f.kernels[i];
   const kernel_fill fill = fill_of(f.run, kernel);
   if (!is_starved(f, kernel, fill) || !fill.filled.limited_by_shared_memory) return false;
+  if (asks_for_more_shared(kernel, fill, out)) return true;
   allowed_blocks allowed = blocks_of(fill);
   allowed.by_shared_memory = allowed_blocks::none;
   out.gain_ns = saved_by_warps(kernel, fill, allowed);
@@ -18177,13 +18275,26 @@ inline std::int64_t elements_of_16_bytes(dtype type) noexcept {
   return std::max(compute, moves ? row.bytes.value / gpu.memory_bytes : 0.0);
 }
 
-/// The same parameters in another type, where the operator has a field for it.
+/// The same parameters in another type, where the operator has a field for it: `type` or, of the
+/// operands of a product, `dtypeA`. `behind`: what the trial's name ends with.
 [[gnu::cold]] inline void try_type(const advice_facts& f, const operator_row& row, dtype type,
-                                   advice& out) {
+                                   advice& out, const std::string& behind = {}) {
   if (row.node >= f.run.nodes.size() || row.variants != 1) return;
-  const parameter_value now = f.run.value(f.run.nodes[row.node], "type");
-  if (now.kind == parameter_kind::enumeration && now.text == dtype_name(row.type))
-    out.trials.push_back({{"type", static_cast<std::int64_t>(type), dtype_name(type)}});
+  for (const char* field : {"type", "dtypeA"}) {
+    const parameter_value now = f.run.value(f.run.nodes[row.node], field);
+    if (now.kind != parameter_kind::enumeration || now.text != dtype_name(row.type)) continue;
+    out.trials.push_back({{field, static_cast<std::int64_t>(type), dtype_name(type) + behind}});
+    return;
+  }
+}
+
+/// The sizes that are no multiple of 16 bytes, as they would be with zeros behind them.
+[[gnu::cold]] inline advised_fields padded_sizes(const product_shape& shape, dtype type) {
+  const std::int64_t a = elements_of_16_bytes(type);
+  advised_fields out;
+  for (const product_shape::size& s : shape.sizes)
+    if (s.field != nullptr && s.value % a != 0) out.push_back({s.field, (s.value / a + 1) * a});
+  return out;
 }
 
 /// The operator of a kernel, where it is a product of matrices that nothing else computes.
@@ -18219,16 +18330,14 @@ namespace advice_rules {
     if (padded_ns < time_of(row)) out.gain_ns = time_of(row) - padded_ns;
   }
   std::string unaligned, padded;
-  advised_fields aligned;
   for (const product_shape::size& s : shape.sizes) {
     if (s.field == nullptr || s.value % a == 0) continue;
     unaligned +=
         sentence(unaligned.empty() ? "#=#" : ", #=#", {as_text(s.field), as_number(s.value)});
     padded += sentence(padded.empty() ? "#=#" : ", #=#",
                        {as_text(s.field), as_number((s.value / a + 1) * a)});
-    aligned.push_back({s.field, (s.value / a + 1) * a});
   }
-  out.trials.push_back(std::move(aligned));
+  out.trials.push_back(padded_sizes(shape, row.type));
   out.fact = sentence("has #, no multiple of # elements (16 bytes), which tensor cores want",
                       {as_text(unaligned), as_number(a)});
   out.action = "Pad to " + padded;
@@ -18303,6 +18412,8 @@ namespace advice_rules {
       kernel.total_ns * (1 - least_time_at(*row, *gpu, tensor) / least_time_at(*row, *gpu, cuda));
   out.fact = sentence("computes in # without tensor cores", {as_text(dtype_name(row->type))});
   out.action = "Check the alignment of its operands, the algorithm and the math mode";
+  if (advised_fields padded = padded_sizes(shape, row->type); !padded.empty())
+    out.trials.push_back(std::move(padded));
   return true;
 }
 
@@ -18325,6 +18436,7 @@ namespace advice_rules {
   out.fact = sentence("computes in f32 on CUDA cores, at # of their rate",
                       {as_share(row->flops_per_s.value / f32)});
   out.action = "Allow TF32 on tensor cores, if 10 bits of mantissa do";
+  try_type(f, *row, dtype::tf32, out);
   return true;
 }
 
@@ -18336,6 +18448,7 @@ namespace advice_rules {
                memory = gpu->memory_bytes;
   if (!(narrow > 0) || !(memory > 0)) return false;
   out.gain_ns = 0;
+  const operator_row* longest = nullptr;
   for (const operator_row& row : f.rows) {
     if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
     if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
@@ -18349,13 +18462,16 @@ namespace advice_rules {
                  ideal16 = std::max(row.flops.value / narrow, row.bytes.value / 2 / memory);
     out.time_ns += row.device_ns;
     if (ideal32 > 0) out.gain_ns += row.device_ns * (1 - ideal16 / ideal32);
-    if (out.node == scope_node::none) out.node = row.node;
+    if (longest == nullptr || row.device_ns > longest->device_ns) longest = &row;
   }
   if (!(out.time_ns > 0) || out.time_ns < 0.3 * f.device_ns) return false;
   out.where = "The run";
   out.fact = sentence("spends # of its device time on f32 products that tensor cores could do",
                       {as_share(out.time_ns / f.device_ns)});
   out.action = "Use mixed precision: f16 or bf16 operands, sums in f32";
+  out.node = longest->node;
+  const std::string of = " in " + name_of(f, static_cast<std::uint32_t>(longest - f.rows.data()));
+  for (const dtype type : {dtype::f16, dtype::bf16}) try_type(f, *longest, type, out, of);
   return true;
 }
 
@@ -19529,14 +19645,15 @@ inline constexpr explanation explanations[] = {
      "Nsight Compute, LaunchConfiguration"},
     {"G4", "the last wave of a kernel's blocks is not full",
      "one full wave or more and a remainder, 1 / (1 + full waves) >= 20 %; no kernel that loops "
-     "over its work",
+     "over its work, no cooperative one, and no clusters",
      "T min(1 / (1 + full), 1 - waves / ceil(waves))", "Nsight Compute"},
     {"G5", "the last warp of a block is not full", "threads of a block mod 32 != 0",
      "T / warps (1 - rest / 32)", "Nsight Compute"},
     {"G6", "registers let few warps on a multiprocessor",
      "occupancy < 50 %, registers are its limit, bound by latency or memory, no tensor cores",
      "T (1 - occupancy / that of the next limit)", "Nsight Compute, stricter"},
-    {"G7", "shared memory does", "the same with shared memory as the limit", "the same",
+    {"G7", "shared memory does",
+     "the same with shared memory as the limit, or what the driver gave of it", "the same",
      "Nsight Compute, stricter"},
     {"G8", "blocks of one warp use up the places for blocks",
      "threads <= 32, the number of blocks is the limit, occupancy <= 50 %", "the same",
@@ -21614,7 +21731,7 @@ struct file_place {
   bool can_be_replaced = true;   // by another file that takes its name, or by its contents
   bool has_other_names = false;  // which it would lose if another file took its name
   int descriptor = -1;           // of this process, where the path names one as /dev/stdout does
-  int error = 0;                 // it cannot be followed
+  int error = 0;                 // it cannot be followed: of the system's, or folder_in_proc
 };
 
 /// Whether a file is there or can be made there, and not a device, a pipe or an open descriptor.
@@ -21649,6 +21766,13 @@ inline bool is_for_file(const file_place& place) noexcept {
   return stat("/proc/self", &proc) == 0 && proc.st_dev == there.st_dev;
 }
 
+/// Whether a folder in /proc is one that names open descriptors. A path may name it by itself.
+[[gnu::cold]] inline bool is_folder_of_descriptors(const std::string& folder) {
+  char target[PATH_MAX];
+  if (folder != "." || getcwd(target, sizeof target) == nullptr) return folder.ends_with("fd/");
+  return std::string_view{target}.ends_with("/fd");
+}
+
 [[gnu::cold]] inline file_place find_place(std::string path) {
   file_place place{.path = std::move(path)};
   for (int links = 0; lstat(place.path.c_str(), &place.there) == 0; ++links) {
@@ -21673,10 +21797,11 @@ inline bool is_for_file(const file_place& place) noexcept {
     place.path = relative_to(place.path, std::string(target, static_cast<std::size_t>(size)));
   }
   const int error = errno;
-  const std::string folder = place.path.substr(0, place.path.rfind('/') + 1);
+  const std::size_t name = place.path.rfind('/') + 1;
+  const std::string folder = name == 0 ? "." : place.path.substr(0, name);
   if (error != ENOENT) place.error = error;
   else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there))
-    place.error = folder.ends_with("fd/") ? EBADF : EACCES;
+    place.error = is_folder_of_descriptors(folder) ? EBADF : folder_in_proc;
   return place;
 }
 
@@ -22199,6 +22324,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/write/attempt.hpp>
 
+#include <string>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -22208,6 +22335,12 @@ status within_memory(Work work) {
   status s;
   if (!attempt([&] { s = work(); })) s = {out_of_memory};
   return s;
+}
+
+/// snapshot() says in a profile's `state` that there was no memory for it. Nothing is written then:
+/// the empty profile would look like a run without scopes.
+inline status snapshot_error(const std::string& state) {
+  return state == out_of_memory ? status{out_of_memory} : status{};
 }
 
 }  // namespace detail
@@ -24063,6 +24196,39 @@ KPROF_DETAIL_END
 // by the text reports. A count that should be zero and is not gets a line of its own that begins
 // with "!", says what it means and what to do.
 
+// <kprof/model/own_time.hpp>
+#ifndef KPROF_MODEL_OWN_TIME_HPP
+#define KPROF_MODEL_OWN_TIME_HPP
+
+// What kprof's own work took, by who waited for it. Include it to use the numbers in a program.
+// Pure.
+
+#include <algorithm>
+
+KPROF_DETAIL_BEGIN
+
+/// In nanoseconds.
+struct own_time {
+  /// In the program's scopes: recording them, and folding where their memory was full. A share of
+  /// the run's time.
+  double in_scopes_ns = 0;
+  /// Adding up what was recorded: folding for snapshots, and reading the records of devices, mostly
+  /// on a thread of kprof's own. Much of it may come after the run: no share of its time.
+  double apart_ns = 0;
+};
+
+/// Of a profile whose cost was measured: own_cost::scope_ns is above 0.
+inline own_time own_time_of(const profile& p) {
+  const double folding = detail::not_negative(p.cost.folding_ns);
+  const double apart = std::min(detail::not_negative(p.cost.snapshot_folding_ns), folding);
+  return {detail::not_negative(p.cost.recording_ns) + folding - apart,
+          apart + detail::not_negative(p.device.collecting_ns)};
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/own_time.hpp>
+
 // <kprof/write/version_text.hpp>
 #ifndef KPROF_WRITE_VERSION_TEXT_HPP
 #define KPROF_WRITE_VERSION_TEXT_HPP
@@ -24195,6 +24361,9 @@ namespace detail {
               (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
     print_fact(out, "own cost",
                text + readings_cost(out, c) + "; folding " + out.time(c.folding_ns) +
+                   (c.snapshot_folding_ns > 0
+                        ? ", " + out.time(c.snapshot_folding_ns) + " of it for snapshots"
+                        : "") +
                    "; an empty scope shows " + out.time(c.empty_scope_ns) +
                    collecting_cost(out, p));
   } else {
@@ -24239,12 +24408,12 @@ inline bool has_timeline(const profile& p) noexcept {
     text += " and " + counted(p.device.complete.records, "record", "records") + " of the device";
   text += "; " + kprof_version() + " took ";
   if (p.cost.scope_ns > 0) {
-    const double took_ns =
-        p.cost.recording_ns + p.cost.folding_ns + not_negative(p.device.collecting_ns);
-    text += out.time(took_ns);
+    const own_time took = own_time_of(p);
+    text += out.time(took.in_scopes_ns);
     if (p.wall_ns > 0)
-      text += " (" + format_share(took_ns / p.wall_ns) + " of wall time" +
+      text += " (" + format_share(took.in_scopes_ns / p.wall_ns) + " of wall time" +
               (p.threads.size() > 1 ? ", all threads summed)" : ")");
+    if (took.apart_ns > 0) text += ", and " + out.time(took.apart_ns) + " to add it up";
   } else {
     text += "n/a: not measured in this process";
   }
@@ -24517,8 +24686,7 @@ inline constexpr kernel_column kernel_columns[] = {
      "what holds the kernel back, as in the table of operators"},
     {"waves", 11, false, 0,
      [](const kernel_row& row, const page&) {
-       return row.occupancy.unknown != nullptr ? std::string{"n/a"}
-                                               : format_rate(row.occupancy.waves);
+       return row.occupancy.waves > 0 ? format_rate(row.occupancy.waves) : std::string{"n/a"};
      },
      "how often its blocks fill the device; of 1.1 waves the second is nearly empty"},
     {"occupancy", 12, true, 0, &occupancy_cell,
@@ -31028,6 +31196,7 @@ inline bool has_scopes(const profile& p) noexcept {
 [[gnu::cold]] KPROF_DETAIL_SESSION status write_text(const profile& p,
                                                      const report_options& options,
                                                      std::string& out) {
+  if (status s = detail::snapshot_error(p.state); !s) return s;
   return detail::within_memory([&] { return detail::write_page(p, options, out); });
 }
 
@@ -31246,8 +31415,9 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// Puts the report into `out`, which is left alone when an option is wrong or memory runs out. Text
-/// of the program is made safe to print. Any number of threads may call it.
+/// Puts the report into `out`, which is left alone when an option is wrong or memory runs out, or
+/// was lacking for the profile. Text of the program is made safe to print. Any number of threads
+/// may call it.
 ///     std::string page;
 ///     const kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page);
 KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
@@ -31634,6 +31804,7 @@ namespace detail {
     write_time when) {
   const request_reading request(name, options);
   if (!request.error) return request.error;
+  if (status s = snapshot_error(run.state); !s) return s;
   const std::string own_file = file_instead_of_terminal(run, request);
   destination to(own_file.empty() ? expand_path(request.values.text("path")) : own_file, when);
   text_sink sink(
@@ -31655,6 +31826,7 @@ namespace detail {
     std::string& text) {
   const request_reading request(name, options);
   if (!request.error) return request.error;
+  if (status s = snapshot_error(run.state); !s) return s;
   std::string out;
   text_sink sink(
       [](void* where, std::string_view more) -> status {
@@ -31698,8 +31870,9 @@ KPROF_DETAIL_BEGIN
 
 /// Writes the profile in any output, to the file that its option `path` names ("%p" in it is the
 /// process id, "%h" the host, "%r" the MPI rank) or to standard output. An output or option that is
-/// not known, and a file that cannot be written, are in the status with what to do; the program is
-/// not harmed. May be called by several threads at a time, each with a path of its own.
+/// not known, a file that cannot be written, and a snapshot for which there was no memory, are in
+/// the status with what to do; the program is not harmed. May be called by several threads at a
+/// time, each with a path of its own.
 ///     kprof::write(kprof::snapshot(), "csv", {{"path", "run.csv"}});
 KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                   const std::vector<option_setting>& options = {});
@@ -32883,6 +33056,111 @@ KPROF_DETAIL_END
 // that a collector calls to report it. Nothing outside collect/ knows CUPTI; another source of
 // records is another collector.
 
+// <kprof/collect/launching_calls.hpp>
+#ifndef KPROF_COLLECT_LAUNCHING_CALLS_HPP
+#define KPROF_COLLECT_LAUNCHING_CALLS_HPP
+
+// The calls that launch work and have not returned yet, by their correlation ids. What such a call
+// launched may run, and its record come, before the call ends and its thread notes the launch. So a
+// record without a launch is of no unknown launch as long as a call may have its id. A begin and an
+// end each store a word that mostly no other thread touches. Any thread may call anything here.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Those of one moment.
+struct calls_under_way {
+  struct span {
+    std::uint32_t first, last;  // ids of one call; ids of other threads may lie between them
+  };
+  static constexpr std::size_t most = 64;
+
+  std::array<span, most> spans{};
+  std::size_t count = 0;
+  bool more = false;  // there are others, whose ids are not known
+
+  bool may_have(std::uint32_t id) const noexcept {
+    return more || std::any_of(spans.begin(), spans.begin() + count,
+                               [id](const span& s) { return s.first <= id && id <= s.last; });
+  }
+};
+
+class launching_calls {
+ public:
+  static constexpr std::uint32_t no_place = ~std::uint32_t{0};
+
+  /// A call begins. Returns its place, for grow() and end(); no_place for an id of 0, which names
+  /// no call. `hint`: where to look first, such as the place of the thread's call before.
+  std::uint32_t begin(std::uint32_t id, std::uint32_t hint) noexcept {
+    if (id == 0) return no_place;
+    for (std::uint32_t i = 0; i < calls_under_way::most; ++i) {
+      const std::uint32_t at = (hint + i) % calls_under_way::most;
+      std::uint64_t free = 0;
+      if (places_[at].ids.load(std::memory_order_relaxed) == 0 &&
+          places_[at].ids.compare_exchange_strong(free, word(id, id), std::memory_order_acq_rel))
+        return at;
+    }
+    ++others_;
+    return beside;
+  }
+  /// The call has one more id. By its thread.
+  void grow(std::uint32_t place, std::uint32_t id) noexcept {
+    if (place >= calls_under_way::most || id == 0) return;
+    std::atomic<std::uint64_t>& ids = places_[place].ids;
+    const std::uint64_t now = ids.load(std::memory_order_relaxed);
+    const auto first = static_cast<std::uint32_t>(now >> 32U),
+               last = static_cast<std::uint32_t>(now);
+    ids.store(word(std::min(first, id), std::max(last, id)), std::memory_order_release);
+  }
+  /// The call has ended and is noted. By its thread.
+  void end(std::uint32_t place) noexcept {
+    if (place < calls_under_way::most) places_[place].ids.store(0, std::memory_order_release);
+    if (place != beside) return;
+    std::uint32_t n = others_.load();  // 0 where clear() came meanwhile
+    while (n != 0 && !others_.compare_exchange_weak(n, n - 1)) {}
+  }
+  /// Collecting begins anew: the ends of calls that are under way will not be seen.
+  void clear() noexcept {
+    for (slot& p : places_) p.ids.store(0);
+    others_.store(0);
+  }
+
+  /// A call that is not among them has been noted, or began later.
+  calls_under_way now() const noexcept {
+    calls_under_way out;
+    for (const slot& p : places_)
+      if (const std::uint64_t ids = p.ids.load(std::memory_order_acquire); ids != 0)
+        out.spans[out.count++] = {static_cast<std::uint32_t>(ids >> 32U),
+                                  static_cast<std::uint32_t>(ids)};
+    out.more = others_.load() != 0;
+    return out;
+  }
+
+ private:
+  static constexpr std::uint32_t beside = no_place - 1;  // counted in others_
+
+  static constexpr std::uint64_t word(std::uint32_t first, std::uint32_t last) noexcept {
+    return std::uint64_t{first} << 32U | last;
+  }
+
+  struct alignas(64) slot {
+    std::atomic<std::uint64_t> ids{0};  // the least and the largest; 0: free
+  };
+  std::array<slot, calls_under_way::most> places_{};
+  std::atomic<std::uint32_t> others_{0};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/launching_calls.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32923,9 +33201,12 @@ struct activity {
   const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
   std::uint32_t grid[3] = {};
   std::uint32_t block[3] = {};
-  std::uint32_t static_shared = 0;   // bytes a block
-  std::uint32_t dynamic_shared = 0;  // bytes a block
-  std::uint32_t registers = 0;       // a thread
+  std::uint32_t static_shared = 0;          // bytes a block
+  std::uint32_t dynamic_shared = 0;         // bytes a block
+  std::uint32_t registers = 0;              // a thread
+  std::uint32_t multiprocessor_shared = 0;  // bytes that it has for all its blocks; 0: not known
+  std::uint8_t cluster[3] = {};             // blocks; 0: there are no clusters
+  bool cooperative = false;
 
   static constexpr std::uint32_t of_no_stream = ~std::uint32_t{0};
 
@@ -33007,7 +33288,7 @@ struct device_listener {
 };
 
 /// A source of activities. The caller lets no two of these functions run at once, but for
-/// version(), notes(), memory() and function().
+/// version(), notes(), memory(), function() and launching().
 struct collector_api {
   /// Begins to collect, with `memory` bytes for records that have not been read. `calls`: also
   /// which functions the program calls, for how long. A failure is final.
@@ -33023,6 +33304,8 @@ struct collector_api {
   std::size_t (*memory)() noexcept;
   function_description (*function)(std::uint16_t number) noexcept;
   bool (*captures)() noexcept;  // a stream is being captured
+  /// Calls that launch work and have not yet been told to the listener.
+  calls_under_way (*launching)() noexcept;
 };
 
 }  // namespace detail
@@ -33451,13 +33734,14 @@ inline constexpr std::uint8_t recorded = copies | kernels;
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
-  bool adopted;               // an adopted context and not a scope
-  std::uint64_t start;        // ticks
-  std::uint64_t child_ticks;  // spent in scopes inside it
-  std::uint8_t launched = 0;  // launched_bits
-  std::uint32_t path = 0;     // of its node; 0 until somebody asks
-  std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
-  cpu_reading cpu{};          // what the thread had noted last when it began
+  bool adopted;                // an adopted context and not a scope
+  std::uint64_t start;         // ticks
+  std::uint64_t child_ticks;   // spent in scopes inside it
+  std::uint8_t launched = 0;   // launched_bits
+  std::uint32_t path = 0;      // of its node; 0 until somebody asks
+  std::uint64_t graph = 0;     // number, plus 1, of the last graph that work was captured into
+  cpu_reading cpu{};           // what the thread had noted last when it began
+  std::uint64_t call_key = 0;  // of a part whose parameters were merged
 };
 
 /// A call that launched work on a device, or of another function of its library, as folding found
@@ -33575,12 +33859,42 @@ class part_notes {
   std::size_t room_ = 0;  // the size of notes_, whose own takes a division
 };
 
+/// The call_key()s of those of a thread's noted parts whose parameters were merged, in their order.
+class merged_keys {
+ public:
+  std::size_t size() const noexcept { return keys_.size() - begin_; }
+  std::uint64_t operator[](std::size_t i) const noexcept { return keys_[begin_ + i]; }
+  /// Without memory it throws and changes nothing.
+  void make_room(std::size_t more) { reserve_more(keys_, more); }
+  void add(std::uint64_t key) noexcept { keys_.push_back(key); }  // after make_room()
+  /// Takes the first ones away.
+  void take(std::size_t count) noexcept {
+    begin_ += count;
+    if (begin_ < keys_.size() / 2) return;  // each is moved once at the most
+    keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    begin_ = 0;
+    if (keys_.empty()) clear();
+  }
+  void clear() noexcept {
+    keys_ = std::vector<std::uint64_t>{};
+    begin_ = 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> keys_;  // from begin_ on
+  std::size_t begin_ = 0;
+};
+
 struct part_group;
+struct merged_calls;
 /// Which part of which calls the scopes of a node are; no group: of none.
 struct part_stream {
   part_group* group = nullptr;
   std::uint32_t part = 0;
   std::uint32_t path = 0;  // of the node, where it is part 0
+  std::uint32_t parts = 0;
+  std::uint32_t site = 0;
+  merged_calls* merged = nullptr;  // the node has no parameters: its parts are of several groups
 };
 
 /// The place of a captured graph node in the call tree, as a plain value.
@@ -34091,6 +34405,62 @@ KPROF_DETAIL_END
 
 // Where a payload holds which part of a call it is of. Pure.
 
+// <kprof/record/same_bytes.hpp>
+#ifndef KPROF_RECORD_SAME_BYTES_HPP
+#define KPROF_RECORD_SAME_BYTES_HPP
+
+// Compares parameters, which are a few words: here that takes half the time of calling memcmp.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+  std::uint64_t x, y;
+  std::memcpy(&x, a, 8);
+  std::memcpy(&y, b, 8);
+  return x ^ y;
+}
+inline std::uint64_t differing_bits_of_4(const char* a, const char* b) noexcept {
+  return differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
+         differing_bits(a + 24, b + 24);
+}
+
+/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be
+/// read but do not count.
+template <bool Padded>
+bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+  for (; n >= 64; a += 64, b += 64, n -= 64)
+    if ((differing_bits_of_4(a, b) | differing_bits_of_4(a + 32, b + 32)) != 0) return false;
+  for (; n >= 8; a += 8, b += 8, n -= 8)
+    if (differing_bits(a, b) != 0) return false;
+  if (n == 0) return true;
+  if constexpr (Padded && std::endian::native == std::endian::little)
+    return differing_bits(a, b) << (64 - 8 * n) == 0;
+  else return std::memcmp(a, b, n) == 0;
+}
+
+/// A hash of 64 bits of these bytes and of `h`.
+inline std::uint64_t mixed_in(std::uint64_t h, const char* bytes, std::uint32_t size) noexcept {
+  std::uint32_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    h = (h ^ word) * 0x9E3779B97F4A7C15U;
+    h ^= h >> 29U;
+  }
+  for (; i < size; ++i) h = (h ^ static_cast<unsigned char>(bytes[i])) * 0x100000001B3U;
+  return h;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/same_bytes.hpp>
+
 // <kprof/record/tree_node.hpp>
 #ifndef KPROF_RECORD_TREE_NODE_HPP
 #define KPROF_RECORD_TREE_NODE_HPP
@@ -34394,6 +34764,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/tree_node.hpp>
 
+#include <cstdint>
 #include <cstring>
 
 KPROF_DETAIL_BEGIN
@@ -34408,6 +34779,14 @@ inline payload payload_when_merged(const site_info& where, payload p) noexcept {
   if (!has_parts(where)) return {nullptr, 0};
   return {p.bytes + where.op->part_at, sizeof(part_number)};
 }
+/// What the parts of one call have in common, hashed: call site, number of parts, parameters. `p`:
+/// canonical, with its parameters.
+inline std::uint64_t call_key(std::uint32_t site, const op_info& op, payload p) noexcept {
+  part_number number;
+  std::memcpy(&number, p.bytes + op.part_at, sizeof number);
+  const std::uint64_t seed = (std::uint64_t{site} << 32U | number.parts) * 0x9E3779B97F4A7C15U;
+  return mixed_in(seed ^ seed >> 32U, p.bytes, op.part_at);
+}
 /// Of a node of an operator in parts. `merged`: its parameters were not kept.
 inline part_number part_number_of(const op_info& op, payload p, bool merged = false) noexcept {
   part_number out;
@@ -34419,62 +34798,6 @@ inline part_number part_number_of(const op_info& op, payload p, bool merged = fa
 KPROF_DETAIL_END
 
 #endif  // <kprof/record/part_payload.hpp>
-
-// <kprof/record/same_bytes.hpp>
-#ifndef KPROF_RECORD_SAME_BYTES_HPP
-#define KPROF_RECORD_SAME_BYTES_HPP
-
-// Compares parameters, which are a few words: here that takes half the time of calling memcmp.
-
-#include <bit>
-#include <cstdint>
-#include <cstring>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline std::uint64_t differing_bits(const char* a, const char* b) noexcept {
-  std::uint64_t x, y;
-  std::memcpy(&x, a, 8);
-  std::memcpy(&y, b, 8);
-  return x ^ y;
-}
-inline std::uint64_t differing_bits_of_4(const char* a, const char* b) noexcept {
-  return differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
-         differing_bits(a + 24, b + 24);
-}
-
-/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be
-/// read but do not count.
-template <bool Padded>
-bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-  for (; n >= 64; a += 64, b += 64, n -= 64)
-    if ((differing_bits_of_4(a, b) | differing_bits_of_4(a + 32, b + 32)) != 0) return false;
-  for (; n >= 8; a += 8, b += 8, n -= 8)
-    if (differing_bits(a, b) != 0) return false;
-  if (n == 0) return true;
-  if constexpr (Padded && std::endian::native == std::endian::little)
-    return differing_bits(a, b) << (64 - 8 * n) == 0;
-  else return std::memcmp(a, b, n) == 0;
-}
-
-/// A hash of 64 bits of these bytes and of `h`.
-inline std::uint64_t mixed_in(std::uint64_t h, const char* bytes, std::uint32_t size) noexcept {
-  std::uint32_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes + i, 8);
-    h = (h ^ word) * 0x9E3779B97F4A7C15U;
-    h ^= h >> 29U;
-  }
-  for (; i < size; ++i) h = (h ^ static_cast<unsigned char>(bytes[i])) * 0x100000001B3U;
-  return h;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/same_bytes.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -34606,6 +34929,9 @@ class call_tree {
     imprecise_ += other.imprecise_;
   }
 
+  /// The call_key() of the part whose parameters were merged last, while the budget was spent.
+  std::uint64_t merged_key() const noexcept { return merged_key_; }
+
   /// Durations that had to be counted at the nearest one the histogram has room for.
   std::uint64_t imprecise() const noexcept { return imprecise_; }
 
@@ -34613,7 +34939,6 @@ class call_tree {
   static constexpr std::size_t fewest_buckets = 64;
   static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
   static constexpr std::size_t max_payload = max_params_size + max_params_alignment;
-  static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
     charged_ += bytes;
@@ -34645,7 +34970,7 @@ class call_tree {
   }
 
   [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
-    alignas(max_alignment) char canonical[max_payload];
+    alignas(max_params_alignment) char canonical[max_payload];
     const site_info& where = (*sites_)[site];
     if (where.op != nullptr && !where.op->packed) {
       where.op->canonical(p.bytes, canonical);
@@ -34672,8 +34997,11 @@ class call_tree {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (!kept_anyway && budget_->nearly_spent())
-      return merged_child(parent, site, payload_when_merged((*sites_)[site], p), false);
+    if (!kept_anyway && budget_->nearly_spent()) {
+      const site_info& where = (*sites_)[site];
+      if (has_parts(where)) merged_key_ = call_key(site, *where.op, p);
+      return merged_child(parent, site, payload_when_merged(where, p), false);
+    }
     if (values != nullptr) return add(parent, site, hash, p, *values, false);
     work own{};
     presentation shown{};
@@ -34712,19 +35040,17 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
-    n.is_part = !merged && has_parts((*sites_)[site]);
+    n.is_part = has_parts((*sites_)[site]);
     n.is_step = !merged && sites_->is_step(site, p.bytes, p.size);
     n.is_noted = n.is_part || n.is_step;
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
     n.values = values;
-    const auto made = static_cast<std::uint32_t>(nodes_.size());
-    n.next_in_bucket = bucket(hash);
-    bucket(hash) = made;
+    n.next_in_bucket = std::exchange(bucket(hash), static_cast<std::uint32_t>(nodes_.size()));
     nodes_.push_back(std::move(n));
     charge(cost_of(p.size + p.shown_size));
-    return made;
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
 
   /// Bytes of a node; vectors are up to half empty.
@@ -34746,7 +35072,7 @@ class call_tree {
     return bare;
   }
 
-  // a power of two
+  // Their number is a power of two.
   std::uint32_t& bucket(std::uint32_t hash) noexcept {
     return buckets_[hash & (buckets_.size() - 1)];
   }
@@ -34784,7 +35110,7 @@ class call_tree {
   void evaluate(std::uint32_t site, payload& p, work& values, presentation& shown) noexcept {
     const site_info& where = (*sites_)[site];
     if (where.op == nullptr) return;
-    alignas(max_alignment) char aligned[max_payload];
+    alignas(max_params_alignment) char aligned[max_payload];
     std::memcpy(aligned, p.bytes, p.size);
     sites_->evaluate(where, aligned, values, shown);
     p.shown = reinterpret_cast<const char*>(&shown);
@@ -34795,6 +35121,7 @@ class call_tree {
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
   std::uint64_t imprecise_ = 0;
+  std::uint64_t merged_key_ = 0;
   std::vector<tree_node> nodes_;
   std::vector<char> payloads_;
   std::vector<std::uint32_t> buckets_;
@@ -34830,6 +35157,7 @@ struct device_key {
   std::uint32_t static_shared = 0;
   std::uint32_t dynamic_shared = 0;
   std::uint32_t registers = 0;
+  std::uint32_t launch = 0;  // cluster's x | y << 8 | z << 16 | cooperative << 24
 
   /// The row for all that has none of its own.
   device_key merged() const noexcept {
@@ -34854,17 +35182,20 @@ struct device_key {
 
 /// One run of a kernel, copy or memset, as far as it is added up.
 struct device_run {
-  bool timed = true;         // false: `ns` is not known
-  std::uint64_t ns = 0;      // how long it ran
-  bool launch_seen = false;  // false: `gap_ns` is not known
-  std::uint64_t gap_ns = 0;  // from the call that launched it to its start
-  std::uint64_t bytes = 0;   // copied or set
+  static constexpr std::uint32_t mixed = ~std::uint32_t{0};
+  bool timed = true;                        // false: `ns` is not known
+  std::uint64_t ns = 0;                     // how long it ran
+  bool launch_seen = false;                 // false: `gap_ns` is not known
+  std::uint64_t gap_ns = 0;                 // from the call that launched it to its start
+  std::uint64_t bytes = 0;                  // copied or set
+  std::uint32_t multiprocessor_shared = 0;  // of a kernel, in bytes; 0: not known
 };
 
 struct device_total {
   device_key key;
   std::uint32_t next_in_bucket = 0;
-  std::uint32_t successor = 0;  // what came after it the time before
+  std::uint32_t successor = 0;              // what came after it the time before
+  std::uint32_t multiprocessor_shared = 0;  // bytes; device_run::mixed: it differs among the runs
   std::uint64_t calls = 0;
   std::uint64_t untimed = 0;
   std::uint64_t total = 0;  // ns
@@ -34874,7 +35205,13 @@ struct device_total {
   std::uint64_t gap = 0;  // ns from launch to start
   std::uint64_t bytes = 0;
 
+  /// The driver may give a kernel's runs different amounts.
+  void add_shared(std::uint32_t given) noexcept {
+    if (calls == 0) multiprocessor_shared = given;
+    else if (multiprocessor_shared != given) multiprocessor_shared = device_run::mixed;
+  }
   void add(const device_total& other) noexcept {
+    if (other.calls > 0) add_shared(other.multiprocessor_shared);
     calls += other.calls;
     untimed += other.untimed;
     total += other.total;
@@ -34909,6 +35246,7 @@ class device_totals {
   /// Counts one run; returns the number of its row.
   std::uint32_t add(const device_key& key, const device_run& run) {
     device_total& row = row_of(key);
+    row.add_shared(run.multiprocessor_shared);
     ++row.calls;
     row.bytes += run.bytes;
     if (!run.timed) {
@@ -35041,13 +35379,16 @@ inline device_key device_key_of(std::uint32_t node, std::uint32_t name,
   k.static_shared = a.static_shared;
   k.dynamic_shared = a.dynamic_shared;
   k.registers = a.registers;
+  k.launch = std::uint32_t{a.cluster[0]} | std::uint32_t{a.cluster[1]} << 8U |
+             std::uint32_t{a.cluster[2]} << 16U | (a.cooperative ? 1U << 24U : 0U);
   return k;
 }
 
 /// What the row adds up. `launched`: when the call that launched the activity began, in the clock
 /// of the records; 0 when that is not known.
 inline device_run device_run_of(const activity& a, std::uint64_t launched) noexcept {
-  device_run run{.timed = a.timed(), .bytes = a.bytes};
+  device_run run{
+      .timed = a.timed(), .bytes = a.bytes, .multiprocessor_shared = a.multiprocessor_shared};
   if (!run.timed) return run;
   run.ns = a.end - a.start;
   run.launch_seen = launched != 0;
@@ -36257,7 +36598,12 @@ class part_joining {
   /// More parts than that are a mistake of the program.
   static constexpr std::uint32_t max_parts = 65536;
 
-  part_joining(std::uint32_t parts, joining_memory& memory) : parts_(parts), memory_(&memory) {}
+  /// Begun calls for which there is room at first.
+  static constexpr std::size_t fewest = 16;
+
+  /// `room`: for so many begun calls at first, a power of two.
+  part_joining(std::uint32_t parts, joining_memory& memory, std::size_t room = fewest)
+      : parts_(parts), memory_(&memory), first_room_(room) {}
   ~part_joining() { memory_->give_back(bytes()); }
   part_joining(const part_joining&) = delete;
   part_joining& operator=(const part_joining&) = delete;
@@ -36308,7 +36654,6 @@ class part_joining {
   };
 
  private:
-  static constexpr std::size_t fewest = 16;
   // Calls for which there is always room once there was: in step, threads need no more.
   static constexpr std::size_t kept = 256;
 
@@ -36376,7 +36721,7 @@ class part_joining {
     return false;
   }
   bool widen() noexcept {
-    const std::size_t wanted = std::max(fewest, 2 * capacity_), more = wanted - capacity_;
+    const std::size_t wanted = std::max(first_room_, 2 * capacity_), more = wanted - capacity_;
     if (!memory_->take(more * sizeof(begun_call))) return false;
     std::unique_ptr<begun_call[]> wider(new (std::nothrow) begun_call[wanted]);
     if (wider == nullptr) {
@@ -36409,6 +36754,7 @@ class part_joining {
 
   std::uint32_t parts_;
   joining_memory* memory_;
+  std::size_t first_room_;
   std::vector<std::uint64_t> counts_;
   ring begun_;
   std::unique_ptr<begun_call[]> calls_;
@@ -36777,6 +37123,7 @@ class KPROF_DETAIL_LOCAL log_folding {
   std::vector<launch_note> launches;    // not yet taken by attribution
   std::vector<moved_rows> merged_rows;  // of threads whose totals were moved here
   part_notes parts;
+  merged_keys keys_of_merged;  // of `parts`
   // By node, as far as joining has asked; guarded by the lock of the list of threads.
   std::vector<part_stream> part_streams;
   shared_totals shared;
@@ -36828,13 +37175,14 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t end_word = at < stop ? get(at) : 0;
     if ((end_word & end_bit) == 0) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
-      stack.push_back({called.number, false, start, 0, false, 0, 0, cpu.latest()});
+      stack.push_back(
+          {called.number, false, start, 0, false, 0, 0, cpu.latest(), tree.merged_key()});
       return start;
     }
     at += 8;
     const std::uint64_t end = end_word & ~end_bit, ticks = elapsed(start, end);
     if (called.node->is_noted) [[unlikely]] {
-      if (!called.node->is_part || !parts.has_room())
+      if (!called.node->is_part || !parts.has_room() || called.node->merged)
         prepare_to_note(called, start, ticks, at - 8 - record_size(word), word);
       if (called.node->is_part) parts.add(called.number, start, start + ticks);
       count_noted(*called.node, ticks, ticks, end);
@@ -36858,9 +37206,16 @@ class KPROF_DETAIL_LOCAL log_folding {
                                          std::uint64_t ticks, char* at, std::uint64_t word) {
     const std::uint64_t folded = get(at);
     put(at, word);
-    if (called.node->is_part) parts.make_room(1);
+    if (called.node->is_part) make_room_for_part(*called.node, tree.merged_key());
     else note_step(start, ticks, stack.size());
     put(at, folded);
+  }
+  /// Before parts.add(). Without memory it throws and changes nothing.
+  void make_room_for_part(const tree_node& n, std::uint64_t call_key) {
+    parts.make_room(1);
+    if (!n.merged) return;
+    keys_of_merged.make_room(1);
+    keys_of_merged.add(call_key);
   }
   /// A region that is a step has ended, inside so many scopes of the stack.
   void note_step(std::uint64_t start, std::uint64_t ticks, std::size_t around) {
@@ -37000,7 +37355,7 @@ class KPROF_DETAIL_LOCAL log_folding {
                                                 const tree_node& n) {
     cpu.make_room_for(f.node);
     if (n.is_part) {
-      parts.make_room(1);
+      make_room_for_part(n, f.call_key);
       parts.add(f.node, f.start, f.start + ticks);
     } else if (n.is_step) {
       note_step(f.start, ticks, stack.size() - 1);
@@ -37288,7 +37643,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
       // memory: a node is no further back than it was.
       const bool has_launched = (f.launched & ~launched_bits::maybe) != 0;
       if (has_launched) missing.add(f.node, record_kind::ignored_launch);
+      const std::uint64_t key = f.call_key;
       f = {f.node, f.adopted, now, 0};
+      f.call_key = key;
       f.launched = launched_bits::maybe;
       if (has_launched) f.launched |= launched_bits::unrecorded;
     }
@@ -37298,6 +37655,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     parts.clear();
+    keys_of_merged.clear();
     part_streams.clear();
     shared.clear();
     steps.clear();
@@ -38086,7 +38444,7 @@ inline bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
 /// A call that threads share is called by its part 0.
 inline bool is_further_part(call_tree& tree, const site_table& sites, std::uint32_t node) {
   const tree_node& n = tree[node];
-  return n.is_part && part_number_of(*sites[n.site].op, tree.payload_of(n)).part != 0;
+  return n.is_part && part_number_of(*sites[n.site].op, tree.payload_of(n), n.merged).part != 0;
 }
 /// A graph's node has run: each scope that this node is the first work of was called once more.
 inline void count_replayed_scopes(call_tree& tree, const site_table& sites, std::uint32_t node,
@@ -38183,13 +38541,16 @@ KPROF_DETAIL_END
 #ifndef KPROF_RECORD_LOCK_IN_TIME_HPP
 #define KPROF_RECORD_LOCK_IN_TIME_HPP
 
-// How a guard waits for a lock: not for ever. A guard in a signal's handler may have interrupted
-// the allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
-// handler returns, and all go on.
+// How a guard waits for locks: not for ever. A guard in a signal's handler may have interrupted the
+// allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
+// handler returns, and all go on. A guard may need several locks, one after the other: it waits 10
+// s at most for all of them. A handler may have many guards: once a thread has waited in vain, each
+// of its guards waits 1 s at most, until it gets a lock again.
 
 #include <pthread.h>
 #include <time.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -38198,23 +38559,54 @@ namespace detail {
 
 /// Far longer than any thread holds such a lock that goes on.
 KPROF_DETAIL_LOCAL inline constinit time_t longest_wait_s = 10;
+/// The same after a wait in vain: still longer than a thread holds a lock that the system has
+/// suspended for a few slices of time.
+KPROF_DETAIL_LOCAL inline constinit time_t wait_after_failure_s = 1;
+/// Whether this thread's latest wait was in vain.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool waited_in_vain = false;
 
-/// The lock, or none where another thread does not let go of it.
-inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
-  std::unique_lock lock(mutex, std::try_to_lock);
-  if (lock) return lock;
-  timespec until{};
+/// How long one guard waits, for all the locks that it takes with this. Until one of them is held
+/// by another thread it costs nothing and reads no clock.
+class KPROF_DETAIL_LOCAL patience {
+ public:
+  /// The lock, or none where another thread does not let go of it.
+  std::unique_lock<std::mutex> lock(std::mutex& mutex) noexcept {
+    std::unique_lock out(mutex, std::try_to_lock);
+    if (!out && wait_for(mutex)) out = std::unique_lock(mutex, std::adopt_lock);
+    waited_in_vain = !out;
+    return out;
+  }
+
+ private:
 #if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
   // Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += longest_wait_s;
-  const int failed = pthread_mutex_clocklock(mutex.native_handle(), CLOCK_MONOTONIC, &until);
+  static constexpr clockid_t clock = CLOCK_MONOTONIC;
+  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+    return pthread_mutex_clocklock(mutex.native_handle(), clock, &end);
+  }
 #else
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += longest_wait_s;
-  const int failed = pthread_mutex_timedlock(mutex.native_handle(), &until);
+  static constexpr clockid_t clock = CLOCK_REALTIME;
+  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+    return pthread_mutex_timedlock(mutex.native_handle(), &end);
+  }
 #endif
-  return failed != 0 ? std::move(lock) : std::unique_lock(mutex, std::adopt_lock);
+
+  bool wait_for(std::mutex& mutex) noexcept {
+    if (!std::exchange(has_waited_, true)) {
+      clock_gettime(clock, &end_);
+      end_.tv_sec +=
+          waited_in_vain ? std::min(wait_after_failure_s, longest_wait_s) : longest_wait_s;
+    }
+    return lock_until(mutex, end_) == 0;
+  }
+
+  timespec end_{};
+  bool has_waited_ = false;
+};
+
+/// The same for a guard that takes no other lock.
+inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
+  return patience{}.lock(mutex);
 }
 
 }  // namespace detail
@@ -38229,11 +38621,20 @@ KPROF_DETAIL_END
 // All shared calls of the process: takes the parts that threads have done out of their logs and
 // joins them. Guarded by the lock of the list of threads.
 
+// <kprof/record/part_groups.hpp>
+#ifndef KPROF_RECORD_PART_GROUPS_HPP
+#define KPROF_RECORD_PART_GROUPS_HPP
+
+// Which parts of shared calls belong together: groups by call site, number of parts and parameters.
+// A part whose parameters a thread had no memory to keep finds its group by a hash of them. A group
+// that no thread keeps parameters of lives until all of its parts have come equally often, so that
+// memory goes to the calls that lack parts and not to all sets of parameters. Not thread-safe.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -38251,15 +38652,20 @@ inline bool is_possible(part_number n) noexcept {
 struct place_totals {
   shared_totals* all = nullptr;  // of a thread
   shared_sums* sums = nullptr;
+  bool of_merged = false;  // the node has no parameters
 };
 
-/// The calls that belong together by call site, number of parts and parameters.
+/// The calls that belong together.
 struct part_group {
   static constexpr std::uint32_t several_threads = ~std::uint32_t{0};
 
-  part_group(std::uint32_t parts, joining_memory& memory) : calls(parts, memory) {}
+  part_group(std::uint32_t its_site, std::uint32_t parts, joining_memory& memory, bool kept)
+      : site(its_site), calls(parts, memory, kept ? part_joining::fewest : 1) {}
 
+  std::uint32_t site;
+  std::string parameters;  // with site and number of parts; empty where no thread has kept them
   part_joining calls;
+  std::uint64_t joined_at_merged = 0;  // of the joined calls, those counted at a merged node
   // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
   std::vector<std::uint32_t> threads;
   bool has_mixed_parts = false;  // any that several threads do
@@ -38267,18 +38673,193 @@ struct part_group {
   call_place last_place;
   place_totals last_totals;
   std::uint64_t last_join = 0;
+  std::uint64_t latest_slice = 0;  // in which a part without parameters came
 };
 
-class KPROF_DETAIL_LOCAL part_calls {
+/// What is known of the parts of one call site without parameters beside the groups that live.
+struct merged_calls {
+  std::uint64_t settled = 0;         // calls of groups that were forgotten: all have all parts
+  std::uint64_t settled_joined = 0;  // of these, those whose times are known
+  std::vector<std::uint64_t> lost;   // by part: how many there was no memory to know the group of
+  bool has_lost = false;
+};
+
+class part_groups {
  public:
-  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), memory_(budget) {}
-  part_calls(const part_calls&) = delete;
-  part_calls& operator=(const part_calls&) = delete;
+  part_groups(const site_table& sites, tree_budget& budget)
+      : sites_(&sites), budget_(&budget), memory_(budget) {}
+  ~part_groups() { clear(); }
+  part_groups(const part_groups&) = delete;
+  part_groups& operator=(const part_groups&) = delete;
 
   void clear() noexcept {
     groups_.clear();
-    numbers_.clear();
+    merged_.clear();
+    budget_->remove(std::exchange(charged_, 0));
   }
+
+  /// The group of a node that has its parameters; made when it is new. Without memory it throws and
+  /// changes nothing.
+  part_group& of(std::uint32_t site, payload p, std::uint32_t parts) {
+    std::string parameters = parameters_of(site, p);
+    std::uint64_t key = call_key(site, *(*sites_)[site].op, p);
+    for (; groups_.contains(key); ++key) {  // others with the same hash have the next keys
+      part_group& known = *groups_[key];
+      if (known.parameters.empty()) {
+        known.parameters = std::move(parameters);
+        uncharge(parts);
+        return known;
+      }
+      if (known.parameters == parameters) return known;
+    }
+    auto made = std::make_unique<part_group>(site, parts, memory_, true);
+    made->parameters = std::move(parameters);
+    return *groups_.emplace(key, std::move(made)).first->second;
+  }
+  /// The group of a part without parameters, by their call_key(); nullptr where memory for such
+  /// groups is spent. It stays where it is until the next slice().
+  part_group* of_merged(std::uint64_t key, std::uint32_t site, std::uint32_t parts) {
+    if (const auto known = groups_.find(key); known != groups_.end()) {
+      known->second->latest_slice = slice_;
+      return known->second.get();
+    }
+    const std::size_t bytes = cost_of(parts);
+    if (!has_room(bytes)) give_up_old();
+    if (!has_room(bytes)) return nullptr;
+    auto made = std::make_unique<part_group>(site, parts, memory_, false);
+    made->latest_slice = slice_;
+    part_group* const out = groups_.emplace(key, std::move(made)).first->second.get();
+    charged_ += bytes;
+    budget_->add(bytes);
+    return out;
+  }
+  /// A later slice of time begins.
+  void next_slice() noexcept { ++slice_; }
+  /// Forgets the group with this key, if no thread has kept its parameters and all its calls have
+  /// all parts.
+  void settle(std::uint64_t key) noexcept {
+    const auto known = groups_.find(key);
+    if (known == groups_.end() || !known->second->parameters.empty()) return;
+    const part_group& g = *known->second;
+    const std::uint64_t complete = g.calls.complete();
+    for (const std::uint64_t n : g.calls.counts())
+      if (n != complete) return;
+    forget(g);
+    groups_.erase(known);
+  }
+  /// Of this call site and number of parts; stays where it is until clear(). Without memory it
+  /// throws and changes nothing.
+  merged_calls& merged_at(std::uint32_t site, std::uint32_t parts) {
+    return merged_[{site, parts}];
+  }
+
+  const merged_calls* find_merged(std::uint32_t site, std::uint32_t parts) const {
+    const auto known = merged_.find({site, parts});
+    return known == merged_.end() ? nullptr : &known->second;
+  }
+  /// nullptr: no part of the group has come.
+  const part_group* find(std::uint32_t site, payload p) const {
+    const std::string parameters = parameters_of(site, p);
+    std::uint64_t key = call_key(site, *(*sites_)[site].op, p);
+    for (auto at = groups_.find(key); at != groups_.end(); at = groups_.find(++key))
+      if (at->second->parameters == parameters) return at->second.get();
+    return nullptr;
+  }
+  /// The group that parts without parameters belong to.
+  const part_group* find(std::uint64_t key) const {
+    const auto known = groups_.find(key);
+    return known == groups_.end() ? nullptr : known->second.get();
+  }
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const auto& [key, group] : groups_) visit(*group);
+  }
+
+ private:
+  std::string parameters_of(std::uint32_t site, payload p) const {
+    const op_info& op = *(*sites_)[site].op;
+    const std::uint32_t parts = part_number_of(op, p).parts;
+    std::string out(reinterpret_cast<const char*>(&site), sizeof site);
+    return out.append(reinterpret_cast<const char*>(&parts), sizeof parts)
+        .append(p.bytes, op.part_at);
+  }
+  /// Bytes of a group without parameters; its numbers by part, its place in the table.
+  static constexpr std::size_t cost_of(std::uint32_t parts) noexcept {
+    return sizeof(part_group) + 64 +
+           std::size_t{parts} * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
+  }
+  bool has_room(std::size_t bytes) const noexcept {
+    return !budget_->spent() && charged_ + bytes <= budget_->limit() / 4;
+  }
+  /// Makes room: forgets groups of which no part has come for long, since most of theirs that come
+  /// yet came when there was no room. Younger ones stay: each that is completed is known for sure.
+  void give_up_old() noexcept {
+    if (slice_ < given_up_in_ + long_ago) return;
+    given_up_in_ = slice_;
+    std::erase_if(groups_, [this](const auto& entry) {
+      const part_group& g = *entry.second;
+      if (!g.parameters.empty() || g.latest_slice + long_ago > slice_) return false;
+      forget(g);
+      return true;
+    });
+  }
+  /// Keeps only the numbers of a group that is about to go.
+  void forget(const part_group& g) noexcept {
+    merged_calls& all = merged_.find({g.site, g.calls.parts()})->second;
+    const std::vector<std::uint64_t>& counts = g.calls.counts();
+    const std::uint64_t complete = g.calls.complete();
+    all.settled += complete;
+    all.settled_joined += g.joined_at_merged;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] == complete) continue;
+      all.lost[i] += counts[i] - complete;
+      all.has_lost = true;
+    }
+    uncharge(g.calls.parts());
+  }
+  void uncharge(std::uint32_t parts) noexcept {
+    charged_ -= cost_of(parts);
+    budget_->remove(cost_of(parts));
+  }
+
+  static constexpr std::uint64_t long_ago = 64;  // slices
+
+  const site_table* sites_;
+  tree_budget* budget_;
+  joining_memory memory_;
+  std::uint64_t charged_ = 0;  // for groups without parameters
+  std::uint64_t slice_ = 1;
+  std::uint64_t given_up_in_ = 0;                                           // slice
+  std::unordered_map<std::uint64_t, std::unique_ptr<part_group>> groups_;   // by call_key
+  std::map<std::pair<std::uint32_t, std::uint32_t>, merged_calls> merged_;  // by site and parts
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/part_groups.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL part_calls {
+ public:
+  part_calls(const site_table& sites, tree_budget& budget)
+      : sites_(&sites), groups_(sites, budget) {}
+  part_calls(const part_calls&) = delete;
+  part_calls& operator=(const part_calls&) = delete;
+
+  void clear() noexcept { groups_.clear(); }
 
   /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. All logs
   /// have been folded up to then. `find`: the log of a thread by its number. Without memory it
@@ -38286,6 +38867,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   template <class Find>
   void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
     runs_.clear();
+    slice_ = slice;
     for (thread_log* log : logs) {
       const std::lock_guard own(log->mutex());
       prepare(*log, until);
@@ -38293,17 +38875,18 @@ class KPROF_DETAIL_LOCAL part_calls {
     arrived_.reserve(runs_.size() * slice);
     mixed_.reserve(runs_.size() * slice);
     mixed_ends_.reserve(runs_.size() + 1);
+    if (slice_ != slice) merged_.reserve(runs_.size() * slice_);
     // From here on nothing fails.
+    for (run& r : runs_) {
+      const std::lock_guard own(r.log->mutex());
+      r.slice_end = end_of_slice(*r.log, r.left);
+    }
     ++join_number_;
     while (!runs_.empty()) join_slice(find);
     totals_.clear();
   }
 
-  /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
-  const part_joining* find(const tree_node& n, payload p) const {
-    const auto known = numbers_.find(key_of(n.site, p));
-    return known == numbers_.end() ? nullptr : &groups_[known->second]->calls;
-  }
+  const part_groups& groups() const noexcept { return groups_; }
 
  private:
   /// The parts of one log that are to be joined, in the order of their ends.
@@ -38314,21 +38897,17 @@ class KPROF_DETAIL_LOCAL part_calls {
     const part_stream* streams;     // by node
     std::size_t next = 0, end = 0;  // of `arrived_`
   };
+  /// One without parameters. No group: there was no memory for it.
+  struct merged_part {
+    part_stream of;
+    std::uint64_t key;
+  };
   /// One that several threads do.
   struct mixed_part {
     const part_note* times;
     const part_stream* of;
     std::uint32_t thread;
   };
-
-  /// What belongs together: call site, number of parts, parameters.
-  std::string key_of(std::uint32_t site, payload p) const {
-    const op_info& op = *(*sites_)[site].op;
-    const std::uint32_t parts = part_number_of(op, p).parts;
-    std::string key(reinterpret_cast<const char*>(&site), sizeof site);
-    return key.append(reinterpret_cast<const char*>(&parts), sizeof parts)
-        .append(p.bytes, op.part_at);
-  }
 
   /// Finds out what the parts of a log are of. Its lock is held.
   void prepare(thread_log& log, std::uint64_t until) {
@@ -38339,39 +38918,50 @@ class KPROF_DETAIL_LOCAL part_calls {
     if (streams.capacity() < nodes.size()) streams.reserve(nodes.capacity());
     for (auto i = static_cast<std::uint32_t>(streams.size()); i < nodes.size(); ++i)
       streams.push_back(nodes[i].is_part ? stream_of(log, i) : part_stream{});
+    if (log.keys_of_merged.size() != 0) slice_ = slice_of_merged;
     reserve_more(runs_, 1);
-    runs_.push_back({&log, count, end_of_slice(log, count), streams.data()});
+    runs_.push_back({&log, count, 0, streams.data()});
   }
-  static std::uint64_t end_of_slice(const thread_log& log, std::size_t left) noexcept {
-    return left > slice ? log.parts[slice - 1].end : ~std::uint64_t{0};
+  std::uint64_t end_of_slice(const thread_log& log, std::size_t left) const noexcept {
+    return left > slice_ ? log.parts[slice_ - 1].end : ~std::uint64_t{0};
   }
   part_stream stream_of(thread_log& log, std::uint32_t node) {
     const tree_node& n = log.tree[node];
     const payload p = log.tree.payload_of(n);
-    const part_number number = part_number_of(*(*sites_)[n.site].op, p);
-    if (!is_possible(number)) return {};
-    part_group& group = group_of(n.site, p, number.parts);
-    if (number.part >= group.threads.size()) group.threads.resize(number.part + std::size_t{1});
-    group.calls.expect(number.part);
-    const std::uint32_t path = number.part == 0 ? log.paths.path_of(node) : 0;
-    std::uint32_t& thread = group.threads[number.part];
-    if (thread == 0) thread = log.number;
-    else if (thread != log.number) {
+    const part_number number = part_number_of(*(*sites_)[n.site].op, p, n.merged);
+    part_stream out{.part = number.part, .parts = number.parts, .site = n.site};
+    if (!is_possible(number)) return out;
+    out.path = number.part == 0 ? own_path(log, node) : 0;
+    if (n.merged) {
+      out.merged = &groups_.merged_at(n.site, number.parts);
+      out.merged->lost.resize(std::max<std::size_t>(out.merged->lost.size(), number.part + 1U));
+      return out;
+    }
+    part_group& group = groups_.of(n.site, p, number.parts);
+    expect(group, number.part, log.number);
+    out.group = &group;
+    return out;
+  }
+  /// Before a thread's first part of this number comes.
+  static void expect(part_group& group, std::uint32_t part, std::uint32_t log) {
+    if (part >= group.threads.size()) group.threads.resize(part + std::size_t{1});
+    group.calls.expect(part);
+    std::uint32_t& thread = group.threads[part];
+    if (thread == 0) thread = log;
+    else if (thread != log) {
       thread = part_group::several_threads;
       group.has_mixed_parts = true;
     }
-    return {&group, number.part, path};
   }
-  part_group& group_of(std::uint32_t site, payload p, std::uint32_t parts) {
-    std::string key = key_of(site, p);
-    if (const auto known = numbers_.find(key); known != numbers_.end())
-      return *groups_[known->second];
-    auto made = std::make_unique<part_group>(parts, memory_);
-    reserve_more(groups_, 1);
-    const auto number = static_cast<std::uint32_t>(groups_.size());
-    numbers_.emplace(std::move(key), number);
-    groups_.push_back(std::move(made));
-    return *groups_.back();
+  /// The path of a node; 0 where memory for paths was spent, and that path names another node.
+  static std::uint32_t own_path(thread_log& log, std::uint32_t node) {
+    const std::uint32_t own = log.paths.path_of(node);
+    for (std::uint32_t i = node, path = own; i != call_tree::root;) {
+      i = log.tree[i].parent;
+      const std::uint32_t around = log.paths.path_of(i);
+      if (std::exchange(path, around) == around) return 0;
+    }
+    return own;
   }
 
   /// Joins the next parts, of each thread what ended before the same moment: otherwise a thread
@@ -38381,7 +38971,10 @@ class KPROF_DETAIL_LOCAL part_calls {
     std::uint64_t until = ~std::uint64_t{0};
     for (const run& r : runs_) until = std::min(until, r.slice_end);
     arrived_.clear();
+    merged_.clear();
+    groups_.next_slice();
     for (run& r : runs_) take(r, until);
+    next_merged_ = 0;
     mixed_.clear();
     mixed_ends_.assign(1, 0);
     for (const run& r : runs_) {
@@ -38391,22 +38984,42 @@ class KPROF_DETAIL_LOCAL part_calls {
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
     for (const mixed_part& m : mixed_) join(m.times, m.times + 1, *m.of, m.thread, find);
+    for (const merged_part& m : merged_) groups_.settle(m.key);
     std::erase_if(runs_, [](const run& r) { return r.left == 0; });
   }
   /// Moves the parts of one slice to `arrived_`. The log's own thread may be noting more.
   void take(run& r, std::uint64_t until) noexcept {
     const std::lock_guard own(r.log->mutex());
     const part_note* const first = r.log->parts.begin();
-    const part_note* stop = first + std::min(slice, r.left);
+    const part_note* stop = first + std::min(slice_, r.left);
     if (r.slice_end > until)
       stop = std::upper_bound(first, stop, until,
                               [](std::uint64_t time, const part_note& n) { return time < n.end; });
     r.next = arrived_.size();
     arrived_.insert(arrived_.end(), first, stop);
     r.end = arrived_.size();
+    if (r.log->keys_of_merged.size() != 0) take_merged(r, first, stop);
     r.left -= r.end - r.next;
     r.log->parts.take(r.end - r.next);
     r.slice_end = end_of_slice(*r.log, r.left);
+  }
+  /// Finds the groups of those of these parts that have no parameters. Its lock is held.
+  void take_merged(const run& r, const part_note* first, const part_note* stop) noexcept {
+    std::size_t taken = 0;
+    for (; first != stop; ++first) {
+      const std::uint32_t node = first->node;
+      if (!r.log->tree[node].merged) continue;
+      const std::uint64_t key = r.log->keys_of_merged[taken++];
+      merged_part part{r.streams[node], key};
+      if (part.of.merged == nullptr) continue;  // there is no such part
+      static_cast<void>(attempt([&] {
+        part_group* const group = groups_.of_merged(key, part.of.site, part.of.parts);
+        if (group != nullptr) expect(*group, part.of.part, r.log->number);
+        part.of.group = group;
+      }));
+      merged_.push_back(part);
+    }
+    r.log->keys_of_merged.take(taken);
   }
   /// Joins these parts of one thread, and puts aside what several threads do.
   template <class Find>
@@ -38416,6 +39029,7 @@ class KPROF_DETAIL_LOCAL part_calls {
       do ++first;
       while (first != stop && first->node == same->node);
       const part_stream& stream = r.streams[same->node];
+      if (stream.merged != nullptr) join_merged(same, first, r, find);
       if (stream.group == nullptr) continue;
       if (!stream.group->has_mixed_parts ||
           stream.group->threads[stream.part] != part_group::several_threads)
@@ -38423,6 +39037,22 @@ class KPROF_DETAIL_LOCAL part_calls {
       else
         for (const part_note* n = same; n != first; ++n)
           mixed_.push_back({n, &stream, r.log->number});
+    }
+  }
+
+  template <class Find>
+  void join_merged(const part_note* first, const part_note* stop, const run& r,
+                   Find find) noexcept {
+    for (; first != stop; ++first) {
+      const part_stream& stream = merged_[next_merged_++].of;
+      if (stream.group == nullptr) {
+        ++stream.merged->lost[stream.part];
+        stream.merged->has_lost = true;
+      } else if (stream.group->threads[stream.part] == part_group::several_threads) {
+        mixed_.push_back({first, &stream, r.log->number});
+      } else {
+        join(first, first + 1, stream, r.log->number, find);
+      }
     }
   }
 
@@ -38458,7 +39088,9 @@ class KPROF_DETAIL_LOCAL part_calls {
       }
       // Without memory the call counts, and its times are not known.
       const place_totals& at = group.last_totals;
-      if (at.sums != nullptr) at.all->add(*at.sums, call);
+      if (at.sums == nullptr) return;
+      at.all->add(*at.sums, call);
+      if (at.of_merged) ++group.joined_at_merged;
     };
     group.calls.add(stream.part, first, static_cast<std::size_t>(stop - first),
                     {stream.path, thread}, count);
@@ -38473,8 +39105,9 @@ class KPROF_DETAIL_LOCAL part_calls {
         if (thread_log* const log = find(place.thread); log != nullptr) {
           const std::lock_guard own(log->mutex());
           const std::uint32_t node = log->paths.node_of(place.path);
-          // Another one where memory for paths was spent: then only the number of calls is known.
-          if (log->tree[node].is_part) known = {&log->shared, &log->shared.of(node)};
+          // The root where memory for paths was spent: then only the number of calls is known.
+          const tree_node& n = log->tree[node];
+          if (n.is_part) known = {&log->shared, &log->shared.of(node), n.merged};
         }
       out = known;
     }));
@@ -38483,14 +39116,17 @@ class KPROF_DETAIL_LOCAL part_calls {
 
   // So many parts of a thread are joined at once: their calls stay in the cache.
   static constexpr std::size_t slice = 128;
+  // Where parameters are merged, fewer groups without parameters live at a time.
+  static constexpr std::size_t slice_of_merged = 32;
 
   const site_table* sites_;
-  joining_memory memory_;
-  std::vector<std::unique_ptr<part_group>> groups_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
-  std::vector<run> runs_;                                   // of this join
+  part_groups groups_;
+  std::vector<run> runs_;      // of this join
+  std::size_t slice_ = slice;  // the same
   // Of a slice: its parts; those that several threads do; where those of each thread end.
   std::vector<part_note> arrived_;
+  std::vector<merged_part> merged_;  // what those of `arrived_` without parameters are of
+  std::size_t next_merged_ = 0;      // to be joined
   std::vector<mixed_part> mixed_;
   std::vector<std::size_t> mixed_ends_;
   std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread
@@ -38522,7 +39158,8 @@ struct recorder_counts {
   std::atomic<std::uint64_t> launches_lost{0}, steps_lost{0}, links_lost{0};
   std::atomic<std::uint64_t> dropped_inside{0};  // scopes opened while their thread was in kprof
   std::atomic<std::uint64_t> recycled_until{0};  // ticks; 0: the timeline is whole
-  std::atomic<std::uint64_t> folding_ns{0};
+  // In scopes, whose chunk was full; and for snapshots, which wait for it alone.
+  std::atomic<std::uint64_t> folding_ns{0}, snapshot_folding_ns{0};
 
   /// Counts what there was no room for; always false.
   bool lose(std::atomic<std::uint64_t> recorder_counts::*what) noexcept {
@@ -38537,7 +39174,7 @@ struct recorder_counts {
   }
   void reset() noexcept {
     for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
-                        &dropped_inside, &recycled_until, &folding_ns})
+                        &dropped_inside, &recycled_until, &folding_ns, &snapshot_folding_ns})
       count->store(0, std::memory_order_relaxed);
   }
 };
@@ -38734,18 +39371,30 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
   }
 
+  /// Parts that have not been joined, with the keys of those whose parameters were merged.
+  struct waiting_parts {
+    part_notes notes;
+    merged_keys keys;
+  };
   /// The parts that two threads have done. `nodes`: where the nodes of the second one are.
-  static part_notes merged(const part_notes& a, const part_notes& b,
-                           const std::vector<std::uint32_t>& nodes) {
-    part_notes out;
-    out.make_room(a.size() + b.size());
-    const part_note* first = a.begin();
-    for (const part_note& n : b) {
-      for (; first != a.end() && first->end <= n.end; ++first)
-        out.add(first->node, first->begin, first->end);
-      out.add(nodes[n.node], n.begin, n.end);
+  static waiting_parts waiting_of(const thread_log& a, const thread_log& b,
+                                  const std::vector<std::uint32_t>& nodes) {
+    waiting_parts out;
+    out.notes.make_room(a.parts.size() + b.parts.size());
+    out.keys.make_room(a.keys_of_merged.size() + b.keys_of_merged.size());
+    std::size_t next_key[] = {0, 0};
+    const auto add = [&](const thread_log& from, const part_note& n) {
+      const bool first = &from == &a;
+      out.notes.add(first ? n.node : nodes[n.node], n.begin, n.end);
+      if (from.tree.nodes()[n.node].merged)
+        out.keys.add(from.keys_of_merged[next_key[first ? 0 : 1]++]);
+    };
+    const part_note* next = a.parts.begin();
+    for (const part_note& n : b.parts) {
+      for (; next != a.parts.end() && next->end <= n.end; ++next) add(a, *next);
+      add(b, n);
     }
-    for (; first != a.end(); ++first) out.add(first->node, first->begin, first->end);
+    for (; next != a.parts.end(); ++next) add(a, *next);
     return out;
   }
 
@@ -38780,7 +39429,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.missing.widen_to(others.tree.nodes().size());
       others.cpu.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
-      part_notes parts = merged(others.parts, from.parts, nodes);
+      waiting_parts parts = waiting_of(others, from, nodes);
       others.shared.make_room_for(from.shared, nodes);
       others.steps.make_room_for(from.steps);
       // From here on nothing fails.
@@ -38792,8 +39441,10 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.cpu.merge(from.cpu, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
-      others.parts = std::move(parts);
+      others.parts = std::move(parts.notes);
+      others.keys_of_merged = std::move(parts.keys);
       from.parts.clear();
+      from.keys_of_merged.clear();
       others.shared.add(from.shared, nodes);
       others.steps.merge(from.steps);
       others.counts.add(from.counts);
@@ -38898,13 +39549,15 @@ class KPROF_DETAIL_LOCAL recorder {
   /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record,
                                    std::atomic<std::uint64_t> recorder_counts::*lost) noexcept {
-    const bool joined = !recorder_is_lost && attempt([this] { restart_in_child(), join(); });
+    patience waits;
+    const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
-    auto own = lock_in_time(log.mutex());
-    if (c == nullptr || !own) {
-      if (c != nullptr) pool_.give_back(c);
+    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log, waits);
+    if (c == nullptr) return counts_.lose(lost);
+    auto own = waits.lock(log.mutex());
+    if (!own) {
+      pool_.give_back(c);
       return counts_.lose(lost);
     }
     log.append(c, pool_);
@@ -38931,10 +39584,10 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([this] { threads_.fold_ended(); });
+    timed([this] { threads_.fold_ended(); }, counts_.snapshot_folding_ns);
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
-      timed([log] { log->fold(); });
+      timed([log] { log->fold(); }, counts_.snapshot_folding_ns);
       visit(*log);
     }
   }
@@ -38944,7 +39597,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([&] { threads_.join_parts(until); });
+    timed([&] { threads_.join_parts(until); }, counts_.snapshot_folding_ns);
   }
   const part_calls& shared_calls() const noexcept { return threads_.shared_calls(); }
   /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
@@ -39053,14 +39706,15 @@ class KPROF_DETAIL_LOCAL recorder {
   void join_parts_unless_busy(std::uint64_t until) noexcept {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
     if (lock.owns_lock())
-      static_cast<void>(attempt([&] { timed([&] { threads_.join_parts(until); }); }));
+      static_cast<void>(
+          attempt([&] { timed([&] { threads_.join_parts(until); }, counts_.folding_ns); }));
   }
 
   template <class Fold>
-  void timed(Fold fold) {
+  void timed(Fold fold, std::atomic<std::uint64_t>& sum) {
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
     fold();
-    counts_.folding_ns += nanoseconds_of(CLOCK_MONOTONIC) - before;
+    sum += nanoseconds_of(CLOCK_MONOTONIC) - before;
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
@@ -39079,25 +39733,26 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
   /// to no log; or nullptr. The caller holds no lock of a log.
-  chunk* refill(thread_log& log) noexcept {
+  chunk* refill(thread_log& log, patience& waits) noexcept {
     chunk* c = nullptr;
     {
-      const auto own = lock_in_time(log.mutex());
+      const auto own = waits.lock(log.mutex());
       if (!own) return nullptr;
       // Without memory for the totals the records stay, and are folded later.
-      static_cast<void>(attempt([&] { timed([&] { log.fold_when_full(deferrable_chunks()); }); }));
+      static_cast<void>(attempt(
+          [&] { timed([&] { log.fold_when_full(deferrable_chunks()); }, counts_.folding_ns); }));
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
     }
-    const auto other = lock_in_time(c->owner->mutex());
+    const auto other = waits.lock(c->owner->mutex());
     if (other) return recycled(c);
     return pool_.put_back(c), nullptr;
   }
   /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
   /// is no memory for what it holds.
   chunk* recycled(chunk* c) noexcept {
-    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }); })) {
+    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }, counts_.folding_ns); })) {
       pool_.put_back(c);
       return nullptr;
     }
@@ -39107,9 +39762,9 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Gives this thread a log, if it has none and has not ended.
-  void join() {
+  void join(patience& waits) {
     if (this_log != &empty_log || has_left_recorder) return;
-    const auto lock = lock_in_time(threads_.mutex());
+    const auto lock = waits.lock(threads_.mutex());
     if (!lock) return;
     thread_log& log = threads_.join();
     this_log = &log;
@@ -39214,9 +39869,11 @@ class KPROF_DETAIL_LOCAL attribution {
     reading_ns_ = 0;
   }
 
-  /// Takes all launches that threads have noted so far. `line`: the latest.
-  void take_launches(const tick_line& line) {
+  /// Takes all launches that threads have noted so far. `line`: the latest. `launching`: calls that
+  /// had not ended before. A pending activity that may be of one of these waits for it.
+  void take_launches(const tick_line& line, const calls_under_way& launching = {}) {
     line_ = line;
+    launching_ = launching;
     threads_.each_thread([&](thread_log& log) {
       known_launch l;
       bool is_noted = false;
@@ -39263,7 +39920,7 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   /// All of them have come.
   void end_flush() {
-    const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
+    const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || is_any_unknown() ||
                       complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
     threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
   }
@@ -39297,7 +39954,7 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
   /// Writes all but the rows of threads, which are with their logs. Calls unknown(row) for each row
-  /// of work whose launch is not known; pending activities are counted there for now.
+  /// of work whose launch is not known, for now also of pending activities that wait for no call.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
     out.kernels = names_.all();
@@ -39307,7 +39964,7 @@ class KPROF_DETAIL_LOCAL attribution {
     rows.merge(unknown_, {call_tree::root});
     known_devices with_pending = pending_.empty() ? known_devices{} : devices_;
     for (const pending_activity& p : pending_) {
-      if (started_before_recording(p.what)) continue;
+      if (started_before_recording(p.what) || launching_.may_have(p.what.correlation)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
       if (p.what.timed()) with_pending.room_for(p.what).add(p.what.start, p.what.end);
@@ -39418,6 +40075,11 @@ class KPROF_DETAIL_LOCAL attribution {
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
+  bool is_any_unknown() const noexcept {
+    return std::any_of(pending_.begin(), pending_.end(), [this](const pending_activity& p) {
+      return !launching_.may_have(p.what.correlation);
+    });
+  }
   bool started_before_recording(const activity& a) const noexcept {
     return a.timed() && a.start < recording_since_;
   }
@@ -39475,6 +40137,7 @@ class KPROF_DETAIL_LOCAL attribution {
   std::uint64_t epoch_ = 0;            // the same, see set_epoch()
   std::uint64_t flush_began_ = 0;      // the latest, in ticks
   tick_line line_;                     // see take_launches()
+  calls_under_way launching_;          // see take_launches()
   std::uint64_t reading_ns_ = 0;
 };
 
@@ -39955,7 +40618,6 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -39980,18 +40642,14 @@ std::vector<single_call> to_single_calls(const Calls& from, const timebase& time
 
 /// An operator's calls as notes name them: "Gemm(M=64 N=64) at gemm.cpp:12".
 inline std::string called_at(const profile& p, const scope_node& n) {
-  std::string out = n.name + '(' + parameter_text(p, n) + ')';
+  std::string out =
+      n.name + '(' + (n.merged ? std::string{"parameters not kept"} : parameter_text(p, n)) + ')';
   if (!n.file.empty())
     out.append(" at ")
         .append(n.file, n.file.find_last_of('/') + 1)
         .append(":")
         .append(std::to_string(n.line));
   return out;
-}
-
-/// Whether the node's scopes are parts of calls that another node counts.
-inline bool is_further_part(const scope_node& n) noexcept {
-  return n.shared.parts != 0 && n.shared.part != 0;
 }
 
 /// The first few of many notes, and how many there are more.
@@ -40018,53 +40676,68 @@ class few_notes {
 /// Gathers the nodes that are parts of shared calls, and finishes them when all threads are there.
 class KPROF_DETAIL_LOCAL shared_calls_of_profile {
  public:
-  shared_calls_of_profile(profile& out, const timebase& time) : out_(out), time_(time) {}
+  shared_calls_of_profile(profile& out, const timebase& time, const part_groups& groups)
+      : out_(out), time_(time), known_(groups) {}
 
   /// The node of this index is complete but for `shared`. `group`: the calls that it is a part of;
   /// nullptr where none has come. `sums`: what its thread's log has of them, or nullptr.
-  void add(std::uint32_t site, std::uint32_t index, part_number number, const part_joining* group,
+  void add(std::uint32_t index, part_number number, const part_group* group,
            const shared_sums* sums) {
     scope_node& n = out_.nodes[index];
-    n.shared.part = number.part;
-    n.shared.parts = std::max(number.parts, 1U);
-    if (!is_possible(number)) {
-      out_.complete.impossible_parts += n.calls;
-      if (n.calls + n.open != 0) impossible_.push_back({index, number});
-      return;
-    }
-    if (sums != nullptr) add_times(n, *sums);
-    if (group == nullptr) return;
-    const auto [number_of, is_new] = numbers_.try_emplace(group, groups_.size());
-    if (is_new) groups_.push_back({group, {}, {}, index, site});
-    gathered& g = groups_[number_of->second];
-    g.open.resize(std::max<std::size_t>(g.open.size(), number.part + std::size_t{1}));
-    g.open[number.part] += n.open;
+    if (!add_part(index, number, sums) || group == nullptr) return;
+    gathered& g = of(*group);
+    if (g.first_node == scope_node::none) g.first_node = index;
+    add_open(g, number.part, n.open);
     if (number.part == 0) g.first_parts.push_back(index);
   }
 
-  /// A node whose parameters were not kept: parts of calls that cannot be joined. Part 0 stands for
-  /// the call, with its own time.
-  void add_merged(std::uint32_t site, scope_node& n, part_number number) {
-    merged_sites_.insert(site);
-    if (number.part == 0) return;
-    n.shared.part = number.part;
-    n.shared.parts = std::max(number.parts, 1U);
+  /// The same of a node whose parameters were not kept: of parts of several groups.
+  void add_merged(std::uint32_t site, std::uint32_t index, part_number number,
+                  const shared_sums* sums) {
+    if (!add_part(index, number, sums)) return;
+    merged_site& m = merged_sites_[{site, number.parts}];
+    m.first_node = std::min(m.first_node, index);
+    if (number.part == 0) m.first_parts.push_back(index);
+  }
+  /// A part without parameters is open. `key`: its call_key().
+  void add_open_merged(std::uint64_t key, part_number number) {
+    if (const part_group* const group = known_.find(key); group != nullptr && is_possible(number))
+      add_open(of(*group), number.part, 1);
   }
 
   /// After the last node.
   void finish() {
     few_notes notes(out_.notes);
     std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls
+    known_.each([this](const part_group& g) { static_cast<void>(of(g)); });
     for (const gathered& g : groups_) {
-      count_calls(g);
-      if (const std::string trouble = trouble_of(g); !trouble.empty()) {
-        const std::string name = called_at(out_, out_.nodes[g.first_node]);
-        parts_of[name].push_back(g.calls->parts());
-        notes.add(name + trouble);
+      const std::uint64_t elsewhere = count_calls(g);
+      if (merged_site* const merged = site_of(g); merged != nullptr)
+        add_group(*merged, g, elsewhere);
+    }
+    for (auto& [at, merged] : merged_sites_) finish_merged(at.first, at.second, merged, notes);
+    for (const gathered& g : groups_) {
+      merged_site* const merged = site_of(g);
+      const shortage lack = shortage_of(g);
+      if (lack.calls == 0 || (merged != nullptr && merged->has_lost())) continue;
+      out_.complete.incomplete_calls += lack.calls;
+      if (g.first_node == scope_node::none) {
+        if (merged != nullptr) merged->incomplete += lack.calls;
+        continue;
       }
+      const std::string name = called_at(out_, out_.nodes[g.first_node]);
+      parts_of[name].push_back(g.group->calls.parts());
+      notes.add(name + trouble(g, lack));
     }
     for (auto& [name, parts] : parts_of)
       if (parts.size() > 1) notes.add(name + disagreement(parts));
+    for (const auto& [at, merged] : merged_sites_)
+      if (merged.incomplete != 0)
+        notes.add(place_of(merged, at.second) +
+                  without_all_parts(merged.incomplete, "whose parameters were not kept "));
+    for (const gathered& g : groups_)
+      for (const std::uint32_t index : g.first_parts)
+        if (!out_.nodes[index].work.valid) out_.complete.invalid += out_.nodes[index].shared.calls;
     for (const auto& [index, number] : impossible_)
       notes.add(impossible(out_.nodes[index], number));
     notes.finish("more lines like these, on calls whose parts do not fit together");
@@ -40072,12 +40745,53 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
 
  private:
   struct gathered {
-    const part_joining* calls;
-    std::vector<std::uint32_t> first_parts;  // nodes
-    std::vector<std::uint64_t> open;         // by part
-    std::uint32_t first_node;
-    std::uint32_t site;
+    const part_group* group;
+    std::vector<std::uint32_t> first_parts{};  // nodes with parameters
+    std::vector<std::uint64_t> open{};         // by part
+    std::uint32_t first_node = scope_node::none;
   };
+  /// The calls of one call site and number of parts, where some parts have no parameters.
+  struct merged_site {
+    std::uint32_t first_node = scope_node::none;
+    std::vector<std::uint32_t> first_parts{};  // nodes without parameters
+    std::vector<std::uint32_t> kept{};         // nodes of part 0 with them
+    std::vector<std::uint64_t> came{};         // by part
+    std::uint64_t complete = 0;                // calls certain to have all parts
+    std::uint64_t to_count = 0;                // of these, those that no node counts yet
+    std::uint64_t incomplete = 0;              // of groups without parameters
+    const merged_calls* beside = nullptr;
+
+    bool has_lost() const noexcept { return beside != nullptr && beside->has_lost; }
+  };
+  /// Of one group: which parts came most and least often, and how many calls lack parts.
+  struct shortage {
+    std::size_t most, least;
+    std::uint64_t calls;
+  };
+
+  gathered& of(const part_group& group) {
+    const auto [at, is_new] = numbers_.try_emplace(&group, groups_.size());
+    if (is_new) groups_.push_back({&group});
+    return groups_[at->second];
+  }
+  static void add_open(gathered& g, std::uint32_t part, std::uint64_t open) {
+    g.open.resize(std::max<std::size_t>(g.open.size(), part + std::size_t{1}));
+    g.open[part] += open;
+  }
+
+  /// False where there is no such part.
+  bool add_part(std::uint32_t index, part_number number, const shared_sums* sums) {
+    scope_node& n = out_.nodes[index];
+    n.shared.part = number.part;
+    n.shared.parts = std::max(number.parts, 1U);
+    if (!is_possible(number)) {
+      out_.complete.impossible_parts += n.calls;
+      if (n.calls + n.open != 0) impossible_.push_back({index, number});
+      return false;
+    }
+    if (sums != nullptr) add_times(n, *sums);
+    return true;
+  }
 
   void add_times(scope_node& n, const shared_sums& sums) {
     if (sums.calls == 0) return;
@@ -40099,47 +40813,104 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     out_.complete.imprecise += sums.imprecise;
   }
 
-  /// Calls whose times are not known belong to nodes whose part 0 came more often than it was
-  /// joined.
-  void count_calls(const gathered& g) {
-    // Where some threads could not keep parameters, the parts of a call are not found together, and
-    // each part 0 stands for a call.
-    const std::vector<std::uint64_t>& counts = g.calls->counts();
-    std::uint64_t rest = !merged_sites_.contains(g.site) ? g.calls->complete()
-                         : counts.empty()                ? 0
-                                                         : counts[0];
+  /// Counts calls whose times are not known at nodes whose part 0 came more often than it was
+  /// counted. Returns how many are left.
+  std::uint64_t count_at(const std::vector<std::uint32_t>& first_parts, std::uint64_t rest) {
+    for (const std::uint32_t index : first_parts) {
+      scope_node& n = out_.nodes[index];
+      const std::uint64_t here = std::min(rest, n.calls - std::min(n.calls, n.shared.calls));
+      n.shared.calls += here;
+      out_.complete.unjoined_calls += here;
+      rest -= here;
+    }
+    return rest;
+  }
+  /// Returns how many calls nodes without parameters have to count, beside those joined there.
+  std::uint64_t count_calls(const gathered& g) {
+    std::uint64_t rest = g.group->calls.complete();
+    rest -= std::min(rest, g.group->joined_at_merged);
     for (const std::uint32_t index : g.first_parts)
       rest -= std::min(rest, out_.nodes[index].shared.joined);
-    out_.complete.unjoined_calls += rest;
-    for (const std::uint32_t index : g.first_parts) {
-      scope_node& n = out_.nodes[index];
-      const std::uint64_t here = std::min(rest, n.calls - std::min(n.calls, n.shared.joined));
-      n.shared.calls += here;
-      rest -= here;
-      if (!n.work.valid) out_.complete.invalid += n.shared.calls;
-    }
+    return count_at(g.first_parts, rest);
   }
 
-  /// What does not fit together; empty where all does, or may yet.
-  std::string trouble_of(const gathered& g) {
-    if (merged_sites_.contains(g.site)) return {};
-    const part_joining& group = *g.calls;
-    const std::vector<std::uint64_t>& counts = group.counts();
+  merged_site* site_of(const gathered& g) {
+    const auto at = merged_sites_.find({g.group->site, g.group->calls.parts()});
+    if (at == merged_sites_.end()) return nullptr;
+    return &at->second;
+  }
+  static void add_group(merged_site& to, const gathered& g, std::uint64_t to_count) {
+    const std::vector<std::uint64_t>& counts = g.group->calls.counts();
+    to.came.resize(g.group->calls.parts());
+    for (std::size_t i = 0; i < counts.size(); ++i) to.came[i] += counts[i];
+    to.kept.insert(to.kept.end(), g.first_parts.begin(), g.first_parts.end());
+    to.complete += g.group->calls.complete();
+    to.to_count += to_count;
+  }
+  void finish_merged(std::uint32_t site, std::uint32_t parts, merged_site& m, few_notes& notes) {
+    m.beside = known_.find_merged(site, parts);
+    if (m.beside != nullptr) {
+      m.complete += m.beside->settled;
+      m.to_count += m.beside->settled - m.beside->settled_joined;
+    }
+    if (m.has_lost()) notes.add(place_of(m, parts) + estimate(parts, m));
+    // Where calls are estimated, part 0 of some may have parameters.
+    static_cast<void>(count_at(m.kept, count_at(m.first_parts, m.to_count)));
+  }
+  std::string place_of(const merged_site& m, std::uint32_t parts) const {
+    return called_at(out_, out_.nodes[m.first_node]) + ", in " + std::to_string(parts) + " parts: ";
+  }
+  /// Of parts for whose group there was no memory it is not known which belong together. As many
+  /// calls as there can be count.
+  std::string estimate(std::uint32_t parts, merged_site& m) {
+    const merged_calls& beside = *m.beside;
+    m.came.resize(parts);
+    std::uint64_t lost = 0;
+    for (std::size_t i = 0; i < beside.lost.size(); ++i) {
+      m.came[i] += beside.lost[i];
+      lost += beside.lost[i];
+    }
+    const auto [least, most] = std::minmax_element(m.came.begin(), m.came.end());
+    out_.complete.incomplete_calls += *most - *least;
+    const std::uint64_t calls = *least + beside.settled;
+    std::string text = "kprof had no memory to find out which calls " + std::to_string(lost) +
+                       (lost == 1 ? " part belongs" : " parts belong") + " to: ";
+    if (calls == m.complete) text += std::to_string(calls) + " calls have all parts";
+    else
+      text += "between " + std::to_string(m.complete) + " and " + std::to_string(calls) +
+              " calls have all parts, and " + std::to_string(calls) + " are counted";
+    m.to_count += calls - m.complete;
+    return text + "; at least " + std::to_string(*most - *least) +
+           " have not. With more `memory` the numbers are exact";
+  }
+
+  /// No calls where all fits together, or may yet.
+  static shortage shortage_of(const gathered& g) {
+    const std::vector<std::uint64_t>& counts = g.group->calls.counts();
     const auto finished = [&](std::size_t i) { return i < counts.size() ? counts[i] : 0; };
-    std::size_t most = 0, least = 0;
+    shortage out{0, 0, 0};
     std::uint64_t reached = ~std::uint64_t{0};  // calls of which all parts have begun
-    for (std::size_t i = 0; i < group.parts(); ++i) {
-      if (finished(i) > finished(most)) most = i;
-      if (finished(i) < finished(least)) least = i;
+    for (std::size_t i = 0; i < g.group->calls.parts(); ++i) {
+      if (finished(i) > finished(out.most)) out.most = i;
+      if (finished(i) < finished(out.least)) out.least = i;
       reached = std::min(reached, finished(i) + (i < g.open.size() ? g.open[i] : 0));
     }
-    if (reached >= finished(most)) return {};
-    const std::uint64_t incomplete = finished(most) - reached;
-    out_.complete.incomplete_calls += incomplete;
-    return ", in " + std::to_string(group.parts()) + " parts: part " + std::to_string(most) +
-           " came " + std::to_string(finished(most)) + " times and part " + std::to_string(least) +
-           ' ' + std::to_string(finished(least)) + " times, so " + std::to_string(incomplete) +
-           (incomplete == 1 ? " call has" : " calls have") +
+    if (reached < finished(out.most)) out.calls = finished(out.most) - reached;
+    return out;
+  }
+  static std::string trouble(const gathered& g, const shortage& lack) {
+    const std::vector<std::uint64_t>& counts = g.group->calls.counts();
+    const auto came = [&](std::size_t i) {
+      return std::to_string(i < counts.size() ? counts[i] : 0) + " times";
+    };
+    return ", in " + std::to_string(g.group->calls.parts()) + " parts: part " +
+           std::to_string(lack.most) + " came " + came(lack.most) + " and part " +
+           std::to_string(lack.least) + ' ' + came(lack.least) + ", so " +
+           without_all_parts(lack.calls, "");
+  }
+  static std::string without_all_parts(std::uint64_t calls, const char* which) {
+    return std::to_string(calls) + (calls == 1 ? " call " : " calls ") + which +
+           (calls == 1 ? "has" : "have") +
            " not all parts and count as none; a thread passed no KPROF_PART, or two passed it "
            "with the same `part`. Times of calls after the first such one are not reliable";
   }
@@ -40163,9 +40934,10 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
 
   profile& out_;
   const timebase& time_;
+  const part_groups& known_;
   std::vector<gathered> groups_;
-  std::set<std::uint32_t> merged_sites_;  // whose calls' parameters were not all kept
-  std::unordered_map<const part_joining*, std::size_t> numbers_;   // of groups
+  std::unordered_map<const part_group*, std::size_t> numbers_;  // of groups
+  std::map<std::pair<std::uint32_t, std::uint32_t>, merged_site> merged_sites_;
   std::vector<std::pair<std::uint32_t, part_number>> impossible_;  // nodes
 };
 
@@ -40535,6 +41307,10 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   out.registers = key.registers;
   out.static_shared = key.static_shared;
   out.dynamic_shared = key.dynamic_shared;
+  for (unsigned i = 0; i < 3; ++i) out.cluster[i] = key.launch >> 8 * i & 0xFFU;
+  out.cooperative = (key.launch >> 24U) != 0;
+  if (row.multiprocessor_shared != device_run::mixed && !out.merged)
+    out.multiprocessor_shared = row.multiprocessor_shared;
   out.direction = static_cast<copy_direction>(key.places & 0xFFU);
   out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
   out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
@@ -40673,7 +41449,7 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 }
 
 inline void add_thread(profile& out, thread_log& log, const site_table& sites,
-                       operator_numbers& operators, const part_calls& shared_calls,
+                       operator_numbers& operators, const part_groups& groups,
                        shared_calls_of_profile& shared, const moment& at, history_writer& history,
                        call_links& links) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
@@ -40686,10 +41462,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
     if (node.kind == scope_kind::op && !node.merged && !n.is_part && !node.work.valid)
       out.complete.invalid += node.calls;
-    if (n.merged && has_parts(sites[n.site]))
-      shared.add_merged(n.site, node,
-                        part_number_of(*sites[n.site].op, log.tree.payload_of(n), true));
-    if (node.merged && !is_further_part(node)) out.complete.merged += node.calls;
+    if (node.merged) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
   for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
@@ -40713,13 +41486,18 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
     scope_node& node = out.nodes[base + f.node];
     ++node.open;
     if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+    const tree_node& n = log.tree.nodes()[f.node];
+    if (n.is_part && n.merged)
+      shared.add_open_merged(f.call_key,
+                             part_number_of(*sites[n.site].op, log.tree.payload_of(n), true));
   }
   for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
     const tree_node& n = log.tree.nodes()[i];
     if (!n.is_part) continue;
     const payload p = log.tree.payload_of(n);
-    shared.add(n.site, base + i, part_number_of(*sites[n.site].op, p), shared_calls.find(n, p),
-               log.shared.find(i));
+    const part_number number = part_number_of(*sites[n.site].op, p, n.merged);
+    if (n.merged) shared.add_merged(n.site, base + i, number, log.shared.find(i));
+    else shared.add(base + i, number, groups.find(n.site, p), log.shared.find(i));
   }
   out.complete.recorded += log.counts.finished;
   out.complete.closed_by_parent += log.counts.closed_by_parent;
@@ -40742,7 +41520,7 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
       out.device.work.push_back(to_work(row, device_work::none));
     });
   operator_numbers operators(out.operators);
-  shared_calls_of_profile shared(out, at.time);
+  shared_calls_of_profile shared(out, at.time, from.shared_calls().groups());
   unshared_calls unshared;
   step_shares steps(at.time);
   call_links links;
@@ -40756,7 +41534,8 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now);
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
-    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at, history, links);
+    add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
+               links);
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
@@ -40779,6 +41558,9 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
         ") stands under the scopes known then: what updated the graphs before this recording was "
         "not seen");
   history.finish(static_cast<std::int64_t>(at.time.since_start_ns(at.now)));
+  out.cost.snapshot_folding_ns = static_cast<double>(counts.snapshot_folding_ns.load());
+  out.cost.folding_ns =
+      static_cast<double>(counts.folding_ns.load()) + out.cost.snapshot_folding_ns;
   out.complete.closed_elsewhere = counts.closed_elsewhere;
   out.complete.dropped = counts.dropped;
   out.complete.dropped_inside = counts.dropped_inside;
@@ -40958,7 +41740,11 @@ inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
 namespace kernel {  // CUpti_ActivityKernel5 and later
 inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, context = 44,
                              stream = 48, grid = 52, block = 64, static_shared = 76,
-                             dynamic_shared = 80, correlation = 92, name = 104, graph_node = 144;
+                             dynamic_shared = 80, correlation = 92, name = 104, launch_type = 136,
+                             multiprocessor_shared = 140, graph_node = 144;
+}
+namespace kernel_cluster {  // CUpti_ActivityKernel8 and later: all versions that kprof works with
+inline constexpr std::size_t extents = 176;
 }
 namespace memcpy_record {  // CUpti_ActivityMemcpy4 and later
 inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24,
@@ -41460,8 +42246,9 @@ struct call_state {
   std::uint32_t copying = 0;    // depth of calls that copy graphs
   std::uint32_t round = 0;      // of the collector that saw the call begin
   launch_kind what = launch_kind::kernel;
-  bool captured = false;          // the launch became a node of a graph
-  const void* context = nullptr;  // of the latest launch
+  bool captured = false;                            // the launch became a node of a graph
+  const void* context = nullptr;                    // of the latest launch
+  std::uint32_t place = launching_calls::no_place;  // of the outermost call that launches
   std::uint64_t when = 0;
   // Of the outermost call that is timed and launches nothing.
   std::uint32_t timing = 0;  // depth
@@ -42043,6 +42830,17 @@ inline std::uint8_t place_of(std::uint16_t kind) noexcept {
   return kind < std::size(places) ? places[kind] : std::uint8_t{0};
 }
 
+/// No cluster has more than 16 blocks, and one of a single block is none.
+inline void read_cluster(const void* r, activity& out) noexcept {
+  std::uint32_t of[3];
+  for (std::size_t i = 0; i < 3; ++i)
+    of[i] = field<std::uint32_t>(r, kernel_cluster::extents + 4 * i);
+  if (of[0] > 16 || of[1] > 16 || of[2] > 16) return;
+  const std::uint32_t blocks = of[0] * of[1] * of[2];
+  if (blocks < 2 || blocks > 16) return;
+  for (std::size_t i = 0; i < 3; ++i) out.cluster[i] = static_cast<std::uint8_t>(of[i]);
+}
+
 inline void read_kernel(const void* r, activity& out) noexcept {
   out.kind = activity_kind::kernel;
   out.registers = field<std::uint16_t>(r, kernel::registers);
@@ -42057,6 +42855,9 @@ inline void read_kernel(const void* r, activity& out) noexcept {
   }
   out.static_shared = field<std::uint32_t>(r, kernel::static_shared);
   out.dynamic_shared = field<std::uint32_t>(r, kernel::dynamic_shared);
+  out.multiprocessor_shared = field<std::uint32_t>(r, kernel::multiprocessor_shared);
+  out.cooperative = field<std::uint8_t>(r, kernel::launch_type) != 0;
+  read_cluster(r, out);
   out.correlation = field<std::uint32_t>(r, kernel::correlation);
   out.name = field<const char*>(r, kernel::name);
   out.graph_node = field<std::uint64_t>(r, kernel::graph_node);
@@ -42578,6 +43379,7 @@ KPROF_DETAIL_END
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -42599,6 +43401,7 @@ class callback_handler {
       calls_are_known_ = true;
     }
     ++round_;
+    launching_.clear();
     timed_ = timed;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
@@ -42634,6 +43437,8 @@ class callback_handler {
   }
   const call_table& runtime_calls() const noexcept { return runtime_; }
   const call_table& driver_calls() const noexcept { return driver_; }
+  /// Calls that launch work and have not ended.
+  calls_under_way launching() const noexcept { return launching_.now(); }
   /// Ids of launches for which there was no room since the last call.
   std::uint64_t take_ids_lost() noexcept { return ids_lost_.exchange(0); }
   /// What the program has done so far that some versions of CUPTI get wrong.
@@ -42661,8 +43466,10 @@ class callback_handler {
       case call::launch_transfer:
       case call::launch_graph:
         if (enters) begin_launch(s, what, data);
-        if (leaves(s.launching))
+        if (leaves(s.launching)) {
           launched(s, timed_ ? of.function : std::uint16_t{0}, result_of(data));
+          launching_.end(std::exchange(s.place, launching_calls::no_place));
+        }
         break;
       case call::begin_capture:
         if (enters && s.capturing == 0)
@@ -42695,12 +43502,20 @@ class callback_handler {
                : what == call::launch_transfer ? launch_kind::transfer
                                                : launch_kind::graph;
     }
-    if (!s.add(field<std::uint32_t>(data, callback_data::correlation))) ++ids_lost_;
+    const auto id = field<std::uint32_t>(data, callback_data::correlation);
+    if (!s.add(id)) ++ids_lost_;
+    if (s.place != launching_calls::no_place) launching_.grow(s.place, id);
+    else s.place = launching_.begin(id, place_hint(s));
     // A context that is older than the subscription becomes known by the launches in it.
     void* const context = field<void*>(data, callback_data::context);
     if (context == s.context) return;
     const bool is_known = context == nullptr || wait_.add(context);
     s.context = is_known ? context : nullptr;  // else the next launch tries again
+  }
+  /// Mostly another number for each thread, and the same for the thread's next call.
+  static std::uint32_t place_hint(const call_state& s) noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&s) * 0x9E3779B97F4A7C15U >>
+                                      58U);
   }
   void begin_timed(call_state& s, const void* data) noexcept {
     const auto id = field<std::uint32_t>(data, callback_data::correlation);
@@ -42799,6 +43614,7 @@ class callback_handler {
   std::atomic<bool> timed_{false};       // times of calls are wanted
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
+  launching_calls launching_;
   std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
   std::atomic<bool> modules_were_unloaded_{false};
@@ -42910,6 +43726,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   std::size_t memory() noexcept { return reader_.memory(); }
   bool captures() noexcept { return wait_.capturing().any(); }
+  calls_under_way launching() const noexcept { return callbacks_.launching(); }
   function_description function(std::uint16_t number) const noexcept {
     return callbacks_.function(number);
   }
@@ -43108,6 +43925,7 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       []() noexcept { return cupti_collector::get().memory(); },
       [](std::uint16_t number) noexcept { return cupti_collector::get().function(number); },
       []() noexcept { return cupti_collector::get().captures(); },
+      []() noexcept { return cupti_collector::get().launching(); },
   };
   return table;
 }
@@ -44542,6 +45360,7 @@ KPROF_DETAIL_END
 //   cloned NUMBER ORIGINAL
 //   updated NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
+//          [MULTIPROCESSOR_SHARED CLUSTER COOPERATIVE]
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
 //   memset ID START END DEVICE STREAM NODE BYTES TO
 //   sync START END, overhead START END, odd
@@ -44655,9 +45474,13 @@ class KPROF_DETAIL_LOCAL device_transcript {
       case activity_kind::kernel:
         write_work("kernel", a);
         put(" %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32
-            " %" PRIu32 " %" PRIu32 " %s\n",
+            " %" PRIu32 " %" PRIu32 " %s",
             a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.static_shared,
             a.dynamic_shared, a.registers, a.name == nullptr ? "" : a.name);
+        if (a.multiprocessor_shared != 0 || a.cluster[0] != 0 || a.cooperative)
+          put(" %" PRIu32 " %d,%d,%d %d", a.multiprocessor_shared, a.cluster[0], a.cluster[1],
+              a.cluster[2], a.cooperative ? 1 : 0);
+        put("\n");
         break;
       case activity_kind::copy:
         write_work("memcpy", a);
@@ -45282,10 +46105,10 @@ class KPROF_DETAIL_LOCAL device_session {
 
   /// The caller holds attribution's lock.
   void take_launches() {
+    const calls_under_way launching = owner_.collector->launching();  // first: the others are noted
     clock_.calibrate_again();
-    const tick_line line = clock_.line();
-    attribution_.set_epoch(line.realtime_of(session_start_));
-    attribution_.take_launches(line);
+    attribution_.set_epoch(clock_.line().realtime_of(session_start_));
+    attribution_.take_launches(clock_.line(), launching);
   }
 
   /// Without memory they stay in the threads' logs.
@@ -45469,6 +46292,7 @@ KPROF_DETAIL_END
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
@@ -45540,6 +46364,9 @@ class round_threads {
   struct work {
     void (*run)(const void* of, unsigned thread);
     const void* of;
+    /// Before the time that counts. On a loaded machine a round of its own for it would wait for
+    /// the CPUs once more, for longer than both take.
+    void (*prepare)(const void* of, unsigned thread) = nullptr;
   };
 
   /// As many of them as the system gives.
@@ -45568,6 +46395,7 @@ class round_threads {
     work_ = of;
     parts_.assign(threads, {});
     left_ = threads;
+    ready_.store(static_cast<int>(threads), std::memory_order_relaxed);
     // Later than the slowest wakes up: a thread that slept is run before those that computed.
     begin_ns_ = read_clock_ns(CLOCK_MONOTONIC) + 150'000;
     ++round_;
@@ -45606,7 +46434,9 @@ class round_threads {
       const std::int64_t begin_ns = begin_ns_;
       lock.unlock();
       round_part part;
+      if (of.prepare != nullptr) of.prepare(of.of, number);
       wait_until(begin_ns);
+      meet();
       const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
       part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
       of.run(of.of, number);
@@ -45618,6 +46448,14 @@ class round_threads {
     }
     ++ended_;
     changed_.notify_all();
+  }
+
+  /// Waits for the other threads of the round, but not for long: one that was preempted would be
+  /// waited for on a CPU that other programs want.
+  void meet() noexcept {
+    ready_.fetch_sub(1, std::memory_order_acq_rel);
+    const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + 200'000;
+    while (ready_.load(std::memory_order_acquire) > 0 && read_clock_ns(CLOCK_MONOTONIC) < end) {}
   }
 
   /// Sleeps, then looks at the clock for the last 30 microseconds.
@@ -45642,6 +46480,7 @@ class round_threads {
   std::int64_t begin_ns_ = 0;
   unsigned left_ = 0;
   std::vector<round_part> parts_;
+  std::atomic<int> ready_{0};  // threads that have not met yet
 };
 
 }  // namespace detail
@@ -46648,6 +47487,12 @@ struct memory_loop {
   void (*read)(const void* from, std::size_t bytes, std::uint64_t passes);
   /// a[i] = b[i] + s c[i], with f32 and arrays of `bytes` each.
   void (*triad)(void* a, const void* b, const void* c, std::size_t bytes, std::uint64_t passes);
+  /// The same once, which meanwhile has the caches write `bytes` from `stored` back to memory. What
+  /// a loop stores stays in caches as large as its arrays, and costs memory nothing; where arrays
+  /// are larger, each store throws out an earlier one. Null: the processor has no instruction for
+  /// it that does not wait.
+  void (*triad_written_back)(void* a, const void* b, const void* c, std::size_t bytes,
+                             const void* stored);
   /// Takes what is in these bytes out of all caches. `from` is aligned to 64 bytes.
   void (*flush)(const void* from, std::size_t bytes);
 };
@@ -46888,6 +47733,35 @@ inline void triad_neon(void* a, const void* b, const void* c, std::size_t bytes,
       : [to] "+&r"(to), [first] "+&r"(first), [second] "+&r"(second), [left] "+&r"(left),
         [passes] "+&r"(passes)
       : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "r"(&factor)
+      : "v0", "v1", "v2", "v3", "v4", "cc", "memory");
+}
+
+inline void triad_back_neon(void* a, const void* b, const void* c, std::size_t bytes,
+                            const void* stored) {
+  std::uint64_t left = bytes / arm64_bytes_per_round;
+  const float factor = 0.5F;
+  void* to = a;
+  const void *first = b, *second = c, *back = stored;
+  asm volatile(
+      "ld1r {v0.4s}, [%[factor]]\n\t"
+      ".p2align 5\n\t"
+      "1:\n\t"
+      ".rept 8\n\t"
+      "dc cvac, %[back]\n\t"
+      "add %[back], %[back], #64\n\t"
+      ".rept 2\n\t"
+      "ldp q1, q2, [%[first]], #32\n\t"
+      "ldp q3, q4, [%[second]], #32\n\t"
+      "fmla v1.4s, v3.4s, v0.4s\n\t"
+      "fmla v2.4s, v4.4s, v0.4s\n\t"
+      "stp q1, q2, [%[to]], #32\n\t"
+      ".endr\n\t"
+      ".endr\n\t"
+      "subs %[left], %[left], #1\n\t"
+      "b.ne 1b"
+      : [to] "+&r"(to), [first] "+&r"(first), [second] "+&r"(second), [back] "+&r"(back),
+        [left] "+&r"(left)
+      : [factor] "r"(&factor)
       : "v0", "v1", "v2", "v3", "v4", "cc", "memory");
 }
 
@@ -47197,31 +48071,41 @@ KPROF_DETAIL_READ(read_avx, "vmovups", "%%ymm", "32", "4", "vzeroupper")
 KPROF_DETAIL_READ(read_sse2, "movups", "%%xmm", "16", "8", "")
 #undef KPROF_DETAIL_READ
 
-// `element` computes register 2 = b + s c at an offset, and stores it.
-#define KPROF_DETAIL_TRIAD(name, spread, element, width, times, end)                              \
-  inline void name(void* a, const void* b, const void* c, std::size_t bytes,                      \
-                   std::uint64_t passes) {                                                        \
-    const std::uint64_t rounds = bytes / x86_bytes_per_round;                                     \
-    const float factor = 0.5F;                                                                    \
-    std::uint64_t at = 0, left = 0;                                                               \
-    asm volatile(spread                                                                           \
-                 "2:\n\t"                                                                         \
-                 "xor %[at], %[at]\n\t"                                                           \
-                 "mov %[rounds], %[left]\n\t"                                                     \
-                 ".p2align 5\n\t"                                                                 \
-                 "1:\n\t"                                                                         \
-                 ".rept " times "\n\t" element("0", "1") element(width, "2")                      \
-                     element("2*" width, "3") element("3*" width, "4") "add $4*" width            \
-                                                                       ", %[at]\n\t"              \
-                                                                       ".endr\n\t"                \
-                                                                       "dec %[left]\n\t"          \
-                                                                       "jnz 1b\n\t"               \
-                                                                       "dec %[passes]\n\t"        \
-                                                                       "jnz 2b\n\t" end           \
-                 : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)                     \
-                 : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "m"(factor) \
-                 : KPROF_DETAIL_CLOBBERED);                                                       \
+// `element` computes b + s c at an offset in register n, and stores it; `back` writes lines back.
+#define KPROF_DETAIL_TRIAD_LOOP(spread, element, width, times, back, end)                        \
+  const std::uint64_t rounds = bytes / x86_bytes_per_round;                                      \
+  const float factor = 0.5F;                                                                     \
+  std::uint64_t at = 0, left = 0;                                                                \
+  asm volatile(spread                                                                            \
+               "2:\n\t"                                                                          \
+               "xor %[at], %[at]\n\t"                                                            \
+               "mov %[rounds], %[left]\n\t"                                                      \
+               ".p2align 5\n\t"                                                                  \
+               "1:\n\t"                                                                          \
+               ".rept " times "\n\t" element("0", "1") element(width, "2")                       \
+                   element("2*" width, "3") element("3*" width, "4") back "add $4*" width        \
+                                                                          ", %[at]\n\t"          \
+                                                                          ".endr\n\t"            \
+                                                                          "dec %[left]\n\t"      \
+                                                                          "jnz 1b\n\t"           \
+                                                                          "dec %[passes]\n\t"    \
+                                                                          "jnz 2b\n\t" end       \
+               : [at] "+&r"(at), [left] "+&r"(left), [passes] "+&r"(passes)                      \
+               : [a] "r"(a), [b] "r"(b), [c] "r"(c), [rounds] "r"(rounds), [factor] "m"(factor), \
+                 [stored] "r"(stored)                                                            \
+               : KPROF_DETAIL_CLOBBERED)
+#define KPROF_DETAIL_TRIADS(name, spread, element, width, times, back, end)               \
+  inline void triad_##name(void* a, const void* b, const void* c, std::size_t bytes,      \
+                           std::uint64_t passes) {                                        \
+    const void* const stored = nullptr;                                                   \
+    KPROF_DETAIL_TRIAD_LOOP(spread, element, width, times, "", end);                      \
+  }                                                                                       \
+  inline void triad_back_##name(void* a, const void* b, const void* c, std::size_t bytes, \
+                                const void* stored) {                                     \
+    std::uint64_t passes = 1;                                                             \
+    KPROF_DETAIL_TRIAD_LOOP(spread, element, width, times, back, end);                    \
   }
+#define KPROF_DETAIL_BACK(offset) "clflushopt " offset "(%[stored],%[at])\n\t"
 #define KPROF_DETAIL_ZMM(offset, n)                     \
   "vmovups " offset "(%[b],%[at]), %%zmm" n             \
   "\n\t"                                                \
@@ -47242,13 +48126,17 @@ KPROF_DETAIL_READ(read_sse2, "movups", "%%xmm", "16", "8", "")
   "addps " offset "(%[b],%[at]), %%xmm" n  \
   "\n\t"                                   \
   "movups %%xmm" n ", " offset "(%[a],%[at])\n\t"
-KPROF_DETAIL_TRIAD(triad_avx512, "vbroadcastss %[factor], %%zmm0\n\t", KPROF_DETAIL_ZMM, "64", "2",
-                   "vzeroupper")
-KPROF_DETAIL_TRIAD(triad_avx, "vbroadcastss %[factor], %%ymm0\n\t", KPROF_DETAIL_YMM, "32", "4",
-                   "vzeroupper")
-KPROF_DETAIL_TRIAD(triad_sse2, "movss %[factor], %%xmm0\n\tshufps $0, %%xmm0, %%xmm0\n\t",
-                   KPROF_DETAIL_XMM, "16", "8", "")
-#undef KPROF_DETAIL_TRIAD
+KPROF_DETAIL_TRIADS(avx512, "vbroadcastss %[factor], %%zmm0\n\t", KPROF_DETAIL_ZMM, "64", "2",
+                    KPROF_DETAIL_BACK("0") KPROF_DETAIL_BACK("64") KPROF_DETAIL_BACK("128")
+                        KPROF_DETAIL_BACK("192"),
+                    "vzeroupper")
+KPROF_DETAIL_TRIADS(avx, "vbroadcastss %[factor], %%ymm0\n\t", KPROF_DETAIL_YMM, "32", "4",
+                    KPROF_DETAIL_BACK("0") KPROF_DETAIL_BACK("64"), "vzeroupper")
+KPROF_DETAIL_TRIADS(sse2, "movss %[factor], %%xmm0\n\tshufps $0, %%xmm0, %%xmm0\n\t",
+                    KPROF_DETAIL_XMM, "16", "8", KPROF_DETAIL_BACK("0"), "")
+#undef KPROF_DETAIL_TRIADS
+#undef KPROF_DETAIL_TRIAD_LOOP
+#undef KPROF_DETAIL_BACK
 #undef KPROF_DETAIL_ZMM
 #undef KPROF_DETAIL_YMM
 #undef KPROF_DETAIL_XMM
@@ -47294,10 +48182,11 @@ struct processor_loops {
 /// The loops of a processor with these features.
 [[gnu::cold]] inline processor_loops loops_with(const arm64_features& has) {
   constexpr double chains = 24, two = 2;  // instructions of a round; a product and a sum each
-  processor_loops found{{},
-                        {arm64_bytes_per_round, &read_neon, &triad_neon, &flush_arm64},
-                        &count_arm64_clocks,
-                        static_cast<double>(arm64_clocks_per_round)};
+  processor_loops found{
+      {},
+      {arm64_bytes_per_round, &read_neon, &triad_neon, &triad_back_neon, &flush_arm64},
+      &count_arm64_clocks,
+      static_cast<double>(arm64_clocks_per_round)};
   auto& loops = found.arithmetic;
   // Shorter registers of the scalable extension are no quicker than NEON's.
   const bool is_wide = has.scalable_bytes > 16;
@@ -47327,7 +48216,8 @@ inline processor_loops find_loops() { return loops_with(find_arm64_features()); 
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
   processor_loops found{
       {},
-      {x86_bytes_per_round, &read_sse2, &triad_sse2, has.flush_opt ? &flush_opt : &flush_sse2},
+      {x86_bytes_per_round, &read_sse2, &triad_sse2, has.flush_opt ? &triad_back_sse2 : nullptr,
+       has.flush_opt ? &flush_opt : &flush_sse2},
       &count_clocks,
       static_cast<double>(clocks_per_round)};
   auto& loops = found.arithmetic;
@@ -47336,11 +48226,13 @@ inline processor_loops find_loops() { return loops_with(find_arm64_features()); 
     loops.push_back({dtype::f32, "AVX-512 FMA", chains * 16 * two, &fma_f32_avx512});
     found.memory.read = &read_avx512;
     found.memory.triad = &triad_avx512;
+    if (has.flush_opt) found.memory.triad_written_back = &triad_back_avx512;
   } else if (has.fma) {
     loops.push_back({dtype::f64, "AVX2 FMA", chains * 4 * two, &fma_f64_avx2});
     loops.push_back({dtype::f32, "AVX2 FMA", chains * 8 * two, &fma_f32_avx2});
     found.memory.read = &read_avx;
     found.memory.triad = &triad_avx;
+    if (has.flush_opt) found.memory.triad_written_back = &triad_back_avx;
   } else {
     loops.push_back({dtype::f64, "SSE2", chains * 2, &mul_add_f64_sse2});
     loops.push_back({dtype::f32, "SSE2", chains * 4, &mul_add_f32_sse2});
@@ -47709,6 +48601,12 @@ class measuring_memory {
     if (a.walked + walked_part > bytes) a.walked = 0;
     return walked(thread);
   }
+  /// The part that walk_on() left last.
+  std::byte* walked_before(unsigned thread, std::size_t bytes) {
+    const std::size_t at = arrays_[thread].walked;
+    const std::size_t last = bytes / walked_part * walked_part - walked_part;
+    return arrays_[thread].at + (at > 0 ? at - walked_part : last);
+  }
 
   static std::size_t rounded(std::size_t bytes, std::size_t round) { return bytes / round * round; }
 
@@ -47763,8 +48661,21 @@ struct timed_work {
     const timed_work& w = *static_cast<const timed_work*>(of);
     if (w.rounds != nullptr) return w.rounds(w.amount);
     std::byte* const a = w.walks > 0 ? w.memory->walked(thread) : w.memory->of(thread);
-    if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
+    if (w.is_triad && w.leaves_caches && w.loops->triad_written_back != nullptr)
+      triad_in_dram(w, a, thread);
+    else if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
     else w.loops->read(a, w.bytes, w.amount);
+  }
+
+  /// Writes back what it stored a mebibyte before, and first what the round before this one left:
+  /// as many lines as it stores, so that the round takes what one of a long triad would. Lines that
+  /// are still in a core's own caches, as after 64 KiB, cost two threads 5 % more.
+  [[gnu::cold]] static void triad_in_dram(const timed_work& w, std::byte* a, unsigned thread) {
+    constexpr std::size_t behind = std::size_t{1} << 20U;
+    std::byte *const b = a + w.bytes, *const c = b + w.bytes;
+    const std::byte* const left = w.memory->walked_before(thread, w.walks) + w.bytes - behind;
+    w.loops->triad_written_back(a, b, c, behind, left);
+    w.loops->triad_written_back(a + behind, b + behind, c + behind, w.bytes - behind, a);
   }
 };
 
@@ -47847,10 +48758,13 @@ class cpu_measurement {
     w.amount = 1;
     if (w.walks == 0) settle_amount(w);
     std::vector<std::vector<round_part>> rounds;
+    const round_threads::work round{&timed_work::run, &w,
+                                    w.walks > 0 ? &timed_work::walk_on : nullptr};
+    // The first round has nothing of another's to write back, and counts for nothing.
+    if (w.is_triad && w.leaves_caches) static_cast<void>(threads_.run(threads, round));
     const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + most_ns * (w.leaves_caches ? 4 : 1);
     for (unsigned undisturbed = 0; undisturbed < wanted_rounds && rounds.size() < most_rounds;) {
-      if (w.walks > 0) static_cast<void>(threads_.run(threads, {&timed_work::walk_on, &w}));
-      rounds.push_back(threads_.run(threads, {&timed_work::run, &w}));
+      rounds.push_back(threads_.run(threads, round));
       if (undisturbed_ns(rounds.back()) > 0) ++undisturbed;
       if (read_clock_ns(CLOCK_MONOTONIC) > end) break;
     }
@@ -47974,7 +48888,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Raised when a measurement of an earlier kprof is no longer good.
-inline constexpr int ceilings_version = 2;
+inline constexpr int ceilings_version = 3;
 
 /// "2026-11-23", in UTC.
 [[gnu::cold]] inline std::string date_of_today() {
@@ -49557,7 +50471,6 @@ class KPROF_DETAIL_LOCAL session_state {
       apply_settings(out, settings_);
       out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out, now);
-      out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
       out.cost.memory = recorder_.memory_held() + device_.memory_held();
       out.cost.memory_limit = memory_;
     }
@@ -50232,9 +51145,10 @@ struct snapshot_options {
 };
 
 /// The run so far. Without a session the profile is empty and its `state` says why; it is "out of
-/// memory" where there was none for the profile, and what was recorded stays. Takes time in
-/// proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of
-/// the profile, and to the timeline where it is asked for.
+/// memory" where there was none for the profile, and what was recorded stays: save(), write() and
+/// report() return that error then and write nothing. Takes time in proportion to what was recorded
+/// since the last one (200 ns a scope at the most), to the rows of the profile, and to the timeline
+/// where it is asked for.
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
 
 /// Prints the profile, as `options` say, to standard output or their file. An error says what to do
