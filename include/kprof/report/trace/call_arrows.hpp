@@ -47,8 +47,8 @@ class call_arrows {
     });
   }
 
-  /// Of the scope of this index in profile::timeline, whose slice is there. Scopes come in the order
-  /// of their begins: an arrow ends only where it has started.
+  /// Of the scope of this index in profile::timeline, whose slice is there. Scopes come in the
+  /// order of their begins: an arrow ends only where it has started.
   const std::vector<call_arrow>& of(std::uint32_t scope, const slice_place& slice) {
     arrows_.clear();
     auto at = std::lower_bound(ends_.begin(), ends_.end(), scope,
