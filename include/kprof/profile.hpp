@@ -229,8 +229,9 @@ struct completeness {
   /// Calls that threads share whose times are not known: some of their parts came later than others
   /// by more calls than there is memory to keep the times of.
   std::uint64_t unjoined_calls = 0;
-  std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
-  double timeline_ns = 0;         ///< length of the timeline up to the snapshot
+  /// Finished scopes that the timeline still holds, without those before its unbroken end.
+  std::uint64_t in_timeline = 0;
+  double timeline_ns = 0;  ///< length of the timeline's unbroken end, up to the snapshot
 };
 
 /// What kprof itself took, measured in this process.
@@ -261,12 +262,13 @@ struct profile {
   std::vector<thread_info> threads;
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
-  std::vector<timeline_scope> timeline;  ///< filled on request
-  std::vector<call_link> links;          ///< of calls that the timeline has both of
-  kprof::stepping stepping;              ///< sums of the steps, and their scopes
-  std::vector<step_mark> steps;          ///< in the order of their ends
-  device_profile device;                 ///< what the GPU did
-  machine_ceilings machine;              ///< what the processors and GPUs reach at most
+  /// Filled on request: the latest scopes, and before them those of `stepping.kept`.
+  std::vector<timeline_scope> timeline;
+  std::vector<call_link> links;  ///< of calls that the timeline has both of
+  kprof::stepping stepping;      ///< sums of the steps, and their scopes
+  std::vector<step_mark> steps;  ///< in the order of their ends
+  device_profile device;         ///< what the GPU did
+  machine_ceilings machine;      ///< what the processors and GPUs reach at most
   clock_info clock;
   completeness complete;
   own_cost cost;

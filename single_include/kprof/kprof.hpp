@@ -6062,6 +6062,22 @@ constexpr std::size_t most_shared_steps(std::size_t nodes) noexcept {
   return most_step_cells / (nodes == 0 ? 1 : nodes);
 }
 
+/// Why the timeline has a step that is older than the rest of it.
+enum class kept_as : std::uint8_t {
+  slowest,
+  median,  ///< it took about as long as the median step
+  latest,
+};
+
+/// A step that lies before profile::timeline's unbroken end and that the timeline has all the same.
+/// Its scopes are there but for those that began before it, or that another thread ended later.
+struct kept_step {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t step = none;  ///< index in profile::steps
+  kept_as why = kept_as::slowest;
+};
+
 /// The program's steps.
 struct stepping {
   std::string region;                 ///< whose runs are the steps; empty: kprof::step() began them
@@ -6070,6 +6086,7 @@ struct stepping {
   /// Steps of the first thread that began no earlier, in ns since the session's start, are whole:
   /// all scopes in them are in `shares`. Negative: none is.
   std::int64_t whole_from = -1;
+  std::vector<kept_step> kept;  ///< in the order of their ends; they have shares too
 };
 
 KPROF_DETAIL_END
@@ -6290,8 +6307,9 @@ struct completeness {
   /// Calls that threads share whose times are not known: some of their parts came later than others
   /// by more calls than there is memory to keep the times of.
   std::uint64_t unjoined_calls = 0;
-  std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
-  double timeline_ns = 0;         ///< length of the timeline up to the snapshot
+  /// Finished scopes that the timeline still holds, without those before its unbroken end.
+  std::uint64_t in_timeline = 0;
+  double timeline_ns = 0;  ///< length of the timeline's unbroken end, up to the snapshot
 };
 
 /// What kprof itself took, measured in this process.
@@ -6322,12 +6340,13 @@ struct profile {
   std::vector<thread_info> threads;
   std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
-  std::vector<timeline_scope> timeline;  ///< filled on request
-  std::vector<call_link> links;          ///< of calls that the timeline has both of
-  kprof::stepping stepping;              ///< sums of the steps, and their scopes
-  std::vector<step_mark> steps;          ///< in the order of their ends
-  device_profile device;                 ///< what the GPU did
-  machine_ceilings machine;              ///< what the processors and GPUs reach at most
+  /// Filled on request: the latest scopes, and before them those of `stepping.kept`.
+  std::vector<timeline_scope> timeline;
+  std::vector<call_link> links;  ///< of calls that the timeline has both of
+  kprof::stepping stepping;      ///< sums of the steps, and their scopes
+  std::vector<step_mark> steps;  ///< in the order of their ends
+  device_profile device;         ///< what the GPU did
+  machine_ceilings machine;      ///< what the processors and GPUs reach at most
   clock_info clock;
   completeness complete;
   own_cost cost;
@@ -7588,8 +7607,9 @@ KPROF_DETAIL_SHARED(thread_steps, KPROF_DETAIL_AT(thread), KPROF_DETAIL_AT(count
                     KPROF_DETAIL_AT(durations))
 KPROF_DETAIL_SHARED(step_share, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(node),
                     KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns))
+KPROF_DETAIL_SHARED(kept_step, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(why))
 KPROF_DETAIL_SHARED(stepping, KPROF_DETAIL_AT(region), KPROF_DETAIL_AT(threads),
-                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from))
+                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from), KPROF_DETAIL_AT(kept))
 KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
 KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
@@ -15220,6 +15240,115 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/timeline/item_kinds.hpp>
 
+// <kprof/model/timeline/kept_steps.hpp>
+#ifndef KPROF_MODEL_TIMELINE_KEPT_STEPS_HPP
+#define KPROF_MODEL_TIMELINE_KEPT_STEPS_HPP
+
+// The steps that a profile's timeline has before its unbroken end, and those that it lacks. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether all of a stretch, in ns since the session's start, lies in a kept step.
+[[gnu::cold]] inline bool is_in_kept_step(const profile& p, double begin, double end) noexcept {
+  return std::any_of(p.stepping.kept.begin(), p.stepping.kept.end(), [&](const kept_step& k) {
+    return k.step < p.steps.size() && begin >= static_cast<double>(p.steps[k.step].begin) &&
+           end <= static_cast<double>(p.steps[k.step].end);
+  });
+}
+
+/// Whether the timeline has the step of this index in profile::steps apart from its unbroken end.
+[[gnu::cold]] inline bool is_kept_step(const profile& p, std::size_t step) noexcept {
+  return std::any_of(p.stepping.kept.begin(), p.stepping.kept.end(),
+                     [step](const kept_step& k) { return k.step == step; });
+}
+
+/// From when on a scope belongs to the unbroken end, in ns; everything where no step is kept.
+inline double unbroken_from(const profile& p) noexcept {
+  return p.stepping.kept.empty() ? -1e300 : p.wall_ns - p.complete.timeline_ns;
+}
+
+/// The same for what devices did.
+inline std::int64_t unbroken_devices_from(const profile& p) noexcept {
+  const std::vector<timeline_window>& windows = p.device.timeline.windows;
+  return windows.size() < 2 ? std::numeric_limits<std::int64_t>::min() : windows.back().begin;
+}
+
+[[gnu::cold]] inline const char* why_text(kept_as why) noexcept {
+  switch (why) {
+    case kept_as::slowest: return "the slowest";
+    case kept_as::median: return "near the median";
+    case kept_as::latest: return "the latest";
+  }
+  return "";
+}
+
+/// "a, b and c".
+[[gnu::cold]] inline std::string in_words(const std::vector<std::string>& parts) {
+  std::string out;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    out.append(i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ").append(parts[i]);
+  return out;
+}
+
+/// "step 41, the slowest, and step 500, near the median, are whole; steps 0 to 40, 42 to 499 and
+/// 501 to 899 are not kept": of the thread whose steps are kept. Empty where none is.
+[[gnu::cold]] inline std::string kept_steps_text(const profile& p) {
+  std::vector<std::string> kept, lost;
+  std::uint32_t thread = step_mark::none;
+  std::vector<std::uint64_t> there;
+  for (const kept_step& k : p.stepping.kept) {
+    if (k.step >= p.steps.size()) continue;
+    thread = p.steps[k.step].thread;
+    there.push_back(p.steps[k.step].index);
+    // Of the slowest that is kept a slower one may be lost.
+    const auto length = [](const step_mark& m) { return m.end - m.begin; };
+    const bool is_beaten = k.why == kept_as::slowest &&
+                           std::any_of(p.steps.begin(), p.steps.end(), [&](const step_mark& m) {
+                             return m.thread == thread && length(m) > length(p.steps[k.step]);
+                           });
+    kept.push_back("step " + format_count(there.back()) + ", " +
+                   (is_beaten ? "a slow one" : why_text(k.why)) + ',');
+  }
+  if (kept.empty()) return {};
+  std::uint64_t next = there[0], tail = there.back() + 1;
+  bool has_tail = false;
+  for (const step_mark& m : p.steps) {
+    if (m.thread != thread) continue;
+    next = std::min(next, m.index);
+    if (static_cast<double>(m.begin) >= unbroken_from(p)) {
+      if (!has_tail) tail = m.index;
+      has_tail = true;
+    } else if (!has_tail) {
+      tail = std::max(tail, m.index + 1);
+    }
+  }
+  there.push_back(tail);
+  for (const std::uint64_t index : there) {
+    if (index > next)
+      lost.push_back(index - next == 1 ? format_count(next)
+                                       : format_count(next) + " to " + format_count(index - 1));
+    next = std::max(next, index + 1);
+  }
+  std::string out = in_words(kept) + (kept.size() == 1 ? " is whole" : " are whole");
+  if (lost.empty()) return out;
+  const bool one = lost.size() == 1 && lost[0].find(' ') == std::string::npos;
+  return out + "; " + (one ? "step " : "steps ") + in_words(lost) +
+         (one ? " is not kept" : " are not kept");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/kept_steps.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -15327,7 +15456,9 @@ inline std::int64_t whole_ns(double ns) noexcept {
 [[gnu::cold]] inline void add_items(const profile& p, run_times& out) {
   std::vector<item_kind> kinds;
   for (const device_work& w : p.device.work) kinds.push_back(kind_of(p, out.operators, w));
+  const std::int64_t unbroken = unbroken_devices_from(p);
   for (const device_item& i : p.device.timeline.items) {
+    if (std::max(i.start, i.end) < unbroken) continue;
     if (i.end < i.start) {
       ++out.untimed;
       continue;
@@ -15373,7 +15504,9 @@ inline std::int64_t whole_ns(double ns) noexcept {
 }
 
 [[gnu::cold]] inline void add_calls(const profile& p, run_times& out) {
+  const std::int64_t unbroken = unbroken_devices_from(p);
   for (const host_call& c : p.device.timeline.calls) {
+    if (std::max(c.begin, c.end) < unbroken) continue;
     if (c.end < c.begin) {
       ++out.untimed;
       continue;
@@ -15428,12 +15561,14 @@ class innermost_scopes {
     if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
       depth[i] = depth[parent] + 1;
   std::vector<host_segment> scopes;
+  const double unbroken = unbroken_from(p);
   for (const timeline_scope& s : p.timeline) {
     const std::int64_t begin = whole_ns(p.clock.to_ns(s.start));
     // Begins and ends are rounded alike, so that the scopes nest as they did.
     const std::int64_t end =
         std::max(begin, whole_ns((static_cast<double>(s.start) + static_cast<double>(s.duration)) *
                                  p.clock.ns_per_tick));
+    if (static_cast<double>(end) < unbroken) continue;
     if (s.node < p.nodes.size() && p.nodes[s.node].kind != scope_kind::root && begin < end)
       scopes.push_back({{begin, end}, s.node});
   }
@@ -15456,7 +15591,8 @@ class innermost_scopes {
 
 }  // namespace detail
 
-/// The times of a run. A profile whose timeline was not asked for has no scopes in it.
+/// The times of a run, as far as its timeline reaches back without a gap: not those of the single
+/// steps before that. A profile whose timeline was not asked for has no scopes in it.
 [[gnu::cold]] inline run_times times_of(const profile& p) {
   run_times out;
   out.operators = detail::operators_around(p);
@@ -24342,6 +24478,7 @@ namespace detail {
     text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " +
            format_count(c.in_timeline) + " of " + format_count(c.recorded) +
            " scopes; totals cover all";
+  if (const std::string kept = kept_steps_text(p); !kept.empty()) text += "; before that " + kept;
   print_fact(out, "timeline", text);
 }
 
@@ -27403,7 +27540,8 @@ class neighbours_of_calls {
 
   void find() {
     for (slow_call_details& c : calls_)
-      c.threads_known = threads_known_from_ && c.begin_ns >= *threads_known_from_;
+      c.threads_known = threads_known_from_ && (c.begin_ns >= *threads_known_from_ ||
+                                                is_in_kept_step(p_, c.begin_ns, c.begin_ns + c.ns));
     for (const timeline_scope& s : p_.timeline)
       if (s.node < p_.nodes.size() && is_op(s.node) && !in_operator_[s.node]) {
         const double begin = p_.clock.to_ns(s.start);
@@ -27956,6 +28094,7 @@ KPROF_DETAIL_END
 #endif  // <kprof/report/text/direction_lines.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28058,6 +28197,69 @@ inline constexpr std::size_t most_step_threads = 3;
   return "the call tree has " + format_count(p.nodes.size()) +
          " places, and a table of steps has " + format_count(most_step_cells) + " cells";
 }
+/// Self times of a step's scopes on its thread, by name; empty name: outside all scopes.
+[[gnu::cold]] inline std::vector<step_excess> self_times_of(const profile& p, std::uint32_t step) {
+  const step_mark& m = p.steps[step];
+  std::vector<step_excess> out{{{}, static_cast<double>(m.end - m.begin)}};
+  for (const step_share& s : p.stepping.shares) {
+    if (s.step != step || s.node >= p.nodes.size() || p.nodes[s.node].thread != m.thread) continue;
+    const std::string_view name = p.nodes[s.node].name;
+    auto known = out.begin() + 1;
+    while (known != out.end() && known->name != name) ++known;
+    if (known == out.end()) known = out.insert(known, {name, 0});
+    known->ns += s.self_ns;
+    out[0].ns -= s.self_ns;
+  }
+  return out;
+}
+
+/// "step 41, the slowest, took 20.1 ms, 19.9 ms more than step 500: 19.8 ms in loss", where the
+/// timeline does not reach back to it.
+[[gnu::cold]] inline void print_slowest_step(page& out, const profile& p, const step_row& r) {
+  if (p.complete.in_timeline == 0 || p.complete.in_timeline >= p.complete.recorded) return;
+  const auto length = [&](std::uint32_t i) {
+    return static_cast<double>(p.steps[i].end - p.steps[i].begin);
+  };
+  std::vector<char> has_shares(p.steps.size());
+  for (const step_share& s : p.stepping.shares)
+    if (s.step < has_shares.size()) has_shares[s.step] = 1;
+  std::uint32_t slow = step_mark::none, usual = step_mark::none;
+  for (std::uint32_t i = 0; i < p.steps.size(); ++i) {
+    if (p.steps[i].thread != r.thread) continue;
+    if (slow == step_mark::none || length(i) > length(slow)) slow = i;
+    if (has_shares[i] != 0 &&
+        (usual == step_mark::none ||
+         std::fabs(length(i) - r.median_ns) < std::fabs(length(usual) - r.median_ns)))
+      usual = i;
+  }
+  if (slow == step_mark::none ||
+      static_cast<double>(p.steps[slow].begin) >= p.wall_ns - p.complete.timeline_ns)
+    return;
+  std::string text =
+      "step " + format_count(p.steps[slow].index) + ", the slowest, took " + out.time(length(slow));
+  if (has_shares[slow] == 0) {
+    text += "; what it did is not known: " +
+            std::string{is_kept_step(p, slow)
+                            ? size_of_step_table(p)
+                            : "its scopes are not kept. With more `memory` they may be"};
+  } else if (usual != step_mark::none && usual != slow) {
+    const double more = length(slow) - length(usual);
+    text += ", " + out.time(more) + " more than step " + format_count(p.steps[usual].index);
+    std::vector<step_excess> by = self_times_of(p, slow);
+    for (const step_excess& u : self_times_of(p, usual))
+      for (step_excess& e : by)
+        if (e.name == u.name) e.ns -= u.ns;
+    sort_table(by, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(by.size(), 3); ++i)
+      if (by[i].ns > 0.05 * more)
+        text +=
+            (i == 0 ? ": " : ", ") + out.time(by[i].ns) + " in " +
+            (by[i].name.empty() ? std::string{"no scope"} : printable(by[i].name, 40, out.ascii()));
+  }
+  out.paragraph("  ", text, 4);
+}
+
+/// Why there are none of the steps' details.
 [[gnu::cold]] inline std::string why_no_step_details(const profile& p) {
   if (most_shared_steps(p.nodes.size()) >= 2)
     return "the timeline has not two whole steps; with more `memory` it is longer";
@@ -28085,7 +28287,7 @@ inline constexpr std::size_t most_step_threads = 3;
   print_step_work(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
-  const bool is_table_full = d.steps >= most_shared_steps(p.nodes.size());
+  const bool is_table_full = d.steps + p.stepping.kept.size() >= most_shared_steps(p.nodes.size());
   out.paragraph("  ",
                 "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +
                     format_count(d.steps) +
@@ -28104,6 +28306,7 @@ inline constexpr std::size_t most_step_threads = 3;
            line_style::bold);
   print_step_rows(out, p, rows);
   print_first_step(out, p, rows);
+  print_slowest_step(out, p, rows[0]);
   print_step_details(out, p, rows[0]);
   print_directions(out, p);
 }
@@ -29221,6 +29424,7 @@ inline constexpr std::size_t longest_listed = 40;
                      m.begin >= p.stepping.whole_from
                  ? 1U
                  : 0U;
+  whole += p.stepping.kept.size();
   std::string text = "no step: calls outside steps, and calls that threads share or graphs replay";
   if (whole < ended)
     text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
@@ -33419,6 +33623,11 @@ class latest_ring {
     return added_ < size_ ? static_cast<std::size_t>(added_) : size_;
   }
   std::uint64_t dropped() const noexcept { return added_ - size(); }
+  /// The how manieth since restart() an element of the ring is.
+  std::uint64_t number_of(const T* element) const noexcept {
+    const auto place = static_cast<std::size_t>(element - begin());
+    return place < at_ ? added_ - at_ + place : added_ - at_ - size_ + place;
+  }
   std::size_t bytes() const noexcept { return size() * sizeof(T); }
   const T* begin() const noexcept { return all_.get(); }
   const T* end() const noexcept { return all_.get() + size(); }  // in no order
@@ -33436,8 +33645,21 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/item_ring.hpp>
 
-#include <algorithm>
-#include <cstddef>
+// <kprof/attribute/item_windows.hpp>
+#ifndef KPROF_ATTRIBUTE_ITEM_WINDOWS_HPP
+#define KPROF_ATTRIBUTE_ITEM_WINDOWS_HPP
+
+// The devices' items and calls of the steps whose scopes record/step_windows.hpp keeps. When the
+// first item of such a step is about to be pushed out of the ring, all of the step are copied, in
+// two passes over the ring, and so are its calls: once for each step that still has its place by
+// then. Guarded by attribution's lock.
+
+// <kprof/attribute/noted_calls.hpp>
+#ifndef KPROF_ATTRIBUTE_NOTED_CALLS_HPP
+#define KPROF_ATTRIBUTE_NOTED_CALLS_HPP
+
+// Single calls of the device's library, and what the collector said of them.
+
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
@@ -33461,17 +33683,617 @@ struct noted_wait {
   waiting on;
 };
 
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/noted_calls.hpp>
+
+// <kprof/record/step_windows.hpp>
+#ifndef KPROF_RECORD_STEP_WINDOWS_HPP
+#define KPROF_RECORD_STEP_WINDOWS_HPP
+
+// Keeps the scopes of three steps when chunks are recycled: of the slowest, of one near the median
+// and of the latest. Nothing is copied: a chunk with records of such a step is passed over when it
+// is the oldest, until the step has lost its place. Has a lock of its own, under which it calls
+// nobody, not even the allocator: a guard in a signal's handler may wait for the lock while the
+// thread that it interrupted holds the allocator's.
+
+// <kprof/record/chunk_pool.hpp>
+#ifndef KPROF_RECORD_CHUNK_POOL_HPP
+#define KPROF_RECORD_CHUNK_POOL_HPP
+
+// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a
+// page fault costs more than the scope that would cause it. Full chunks queue up oldest first; they
+// are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
+// while holding it.
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_log;
+
+/// A piece of one thread's log.
+struct KPROF_DETAIL_LOCAL chunk {
+  static constexpr std::size_t size = 32 * 1024;
+
+  chunk* next = nullptr;  // within the owner's log, oldest first
+  chunk* previous = nullptr;
+  chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
+  chunk* queue_previous = nullptr;
+  thread_log* owner = nullptr;    // nullptr: nobody uses it
+  char* end = nullptr;            // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;  // where the timeline begins in it
+  bool queued = false;            // in the pool's queue of full chunks
+  bool folded = false;            // all of it is in the totals
+  std::uint32_t first_depth = 0;  // scopes open where it begins
+  std::uint64_t last_ticks = 0;   // latest time stamp folded
+  std::uint64_t ends = 0;         // scopes that finished here
+  std::uint64_t age = 0;          // number of chunks that had been full before
+  std::uint64_t number = 0;       // how many the owner had had before
+
+  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
+  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
+};
+
+class KPROF_DETAIL_LOCAL chunk_pool {
+ public:
+  /// Bytes that may be held from now on; what is free above that is given back.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+    while (free_ != nullptr && held_ > limit_) release(pop_free());
+  }
+
+  /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The
+  /// caller releases one of the queue from its owner. The caller's own oldest chunk is preferred to
+  /// the oldest of all while it is about as old, since it needs no other log's lock. So busy
+  /// threads keep to their own, and an idle thread's old chunks go before a busy thread's new.
+  chunk* take(chunk* own_oldest) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ != nullptr) return pop_free();
+    if (held_ + chunk::size <= limit_)
+      if (chunk* made = allocate()) return made;
+    chunk* c = first_;
+    if (c == nullptr) return nullptr;
+    const std::uint64_t fair = held_ / chunk::size / 8;
+    if (own_oldest != nullptr && own_oldest->queued && own_oldest->age - c->age <= fair)
+      c = own_oldest;
+    unqueue(c);
+    return c;
+  }
+
+  /// Returns a chunk that has been read and is in no queue.
+  void give_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (held_ > limit_) release(c);
+    else push_free(c);
+  }
+
+  /// Queues a full chunk: it may be recycled from now on.
+  void retire(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_next = nullptr;
+    c->queue_previous = last_;
+    c->queued = true;
+    c->age = ++retired_;
+    (last_ != nullptr ? last_->queue_next : first_) = c;
+    last_ = c;
+  }
+  /// Queues a full chunk that take() has given and that could not be folded, as the oldest.
+  void put_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_previous = nullptr;
+    c->queue_next = first_;
+    c->queued = true;
+    (first_ != nullptr ? first_->queue_previous : last_) = c;
+    first_ = c;
+  }
+  /// Takes `c` out of the queue; false when it is not there.
+  bool take_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!c->queued) return false;
+    unqueue(c);
+    return true;
+  }
+
+  std::size_t held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  chunk* allocate() noexcept {
+    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    held_ += chunk::size;
+    return ::new (memory) chunk{};
+  }
+  void unqueue(chunk* c) noexcept {
+    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
+    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
+    c->queued = false;
+  }
+  chunk* pop_free() noexcept {
+    chunk* c = free_;
+    free_ = c->queue_next;
+    return c;
+  }
+  void push_free(chunk* c) noexcept {
+    c->owner = nullptr;
+    c->queue_next = free_;
+    free_ = c;
+  }
+  void release(chunk* c) noexcept {
+    munmap(c, chunk::size);
+    held_ -= chunk::size;
+  }
+
+  std::mutex
+      mutex_;  // guards all below, and the chunks' queue_next, queue_previous, queued and age
+  chunk* first_ = nullptr;  // full chunks, oldest first
+  chunk* last_ = nullptr;
+  chunk* free_ = nullptr;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 0;
+  std::uint64_t retired_ = 0;  // chunks queued so far
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/chunk_pool.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Why the scopes of a step are kept.
+enum class step_role : std::uint8_t { slowest, median, latest };
+
+/// A step that has ended, in ticks.
+struct step_span {
+  std::uint64_t index = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t ticks() const noexcept { return end > begin ? end - begin : 0; }
+};
+
+/// A step whose scopes are all kept, and why.
+struct step_window {
+  step_span step;
+  step_role role = step_role::latest;
+
+  bool overlaps(std::uint64_t first, std::uint64_t last) const noexcept {
+    return first <= step.end && last >= step.begin;
+  }
+  bool same_as(const step_window& other) const noexcept {
+    return step.begin == other.step.begin && step.end == other.step.end;
+  }
+};
+
+/// A chunk that is not recycled, and the times of its first and last record in ticks.
+struct KPROF_DETAIL_LOCAL kept_chunk {
+  chunk* where;
+  std::uint64_t first, last;
+};
+
+class KPROF_DETAIL_LOCAL step_windows {
+ public:
+  /// Bytes of a session's `memory` that the chunks kept for single steps may take.
+  static constexpr std::size_t share(std::size_t memory) noexcept {
+    return memory / 16 + memory / 32;
+  }
+
+  /// A recording begins, with no window. Without memory nothing is kept in it.
+  void restart(std::size_t memory) noexcept {
+    const std::size_t most = share(memory) / chunk::size;
+    std::vector<kept_chunk> room;  // destroyed after the lock
+    // Beside those of the windows, others wait to be recycled.
+    const bool has_room = attempt([&] { room.reserve(2 * most); });
+    const std::lock_guard lock(mutex_);
+    if (has_room && room.capacity() > kept_.capacity()) {
+      room.assign(kept_.begin(), kept_.end());
+      kept_.swap(room);
+    }
+    limit_ = has_room ? most : 0;
+    is_on_ = true;
+  }
+  /// The recording is forgotten: no step is kept until restart(). Returns the chunks that were.
+  std::vector<kept_chunk> stop() noexcept {
+    const std::lock_guard lock(mutex_);
+    std::vector<kept_chunk> chunks = std::exchange(kept_, {});
+    limit_ = 0;
+    is_on_ = has_unwanted_ = false;
+    lost_until_ = 0;
+    for (place& p : places_) p = {};
+    follow(nullptr, nullptr, 0);
+    return chunks;
+  }
+
+  /// The thread of this log steps. Until one of its steps has ended the log is the one to look for
+  /// them in, unless there is another one.
+  void expect(thread_log& log) noexcept {
+    if (expects_.load(std::memory_order_relaxed)) return;
+    const std::lock_guard lock(mutex_);
+    if (is_on_ && log_ == nullptr) log_ = &log, expects_ = true;
+  }
+  /// A step of the thread whose log and steps these are has ended; `total`: ticks of all its steps;
+  /// `usual`: about their median. The log is locked.
+  void note(thread_log* log, const void* steps, const step_span& step, std::uint64_t total,
+            std::uint64_t usual) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!is_on_) return;
+    if (steps != steps_) {
+      // Threads that step side by side take about as much: it stays the one that it was.
+      if (steps_ != nullptr && total / 2 <= total_) return;
+      for (place& p : places_) take_away(p);
+      follow(log, steps, total);
+    }
+    total_ = total;
+    const bool is_whole = step.begin >= lost_until_;
+    if (!is_whole) return;
+    place& slowest = at(step_role::slowest);
+    if (!slowest.is_taken || step.ticks() > slowest.step.ticks()) put(slowest, step);
+    place& median = at(step_role::median);
+    if (!median.is_taken || distance(step, usual) < distance(median.step, usual)) put(median, step);
+    put(at(step_role::latest), step);
+  }
+  /// These steps, and the single scopes of their thread, are forgotten.
+  void forget(const void* steps) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (steps != steps_) return;
+    for (place& p : places_) take_away(p);
+    follow(nullptr, nullptr, 0);
+  }
+  /// Scopes of this time are about to be lost; ticks.
+  void lose(std::uint64_t first, std::uint64_t last) noexcept {
+    const std::lock_guard lock(mutex_);
+    lose_locked(first, last);
+  }
+
+  /// A folded chunk has been taken for recycling; the times of its first and last record. True: it
+  /// stays where it is, and the caller takes another one.
+  bool keep(chunk* c, std::uint64_t first, std::uint64_t last) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (place& p : places_)
+      if (p.overlaps(first, last) && p.chunks >= most_chunks(role_of(p))) take_away(p);
+    if (wants(first, last) && kept_.size() < kept_.capacity()) {
+      kept_.push_back({c, first, last});
+      for (place& p : places_) p.chunks += p.overlaps(first, last) ? 1 : 0;
+      return true;
+    }
+    lose_locked(first, last);
+    return false;
+  }
+  /// A kept chunk that no window needs any more, which the caller recycles; nullptr: there is none.
+  chunk* take_unwanted() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!has_unwanted_) return nullptr;
+    for (kept_chunk& k : kept_)
+      if (!wants(k.first, k.last)) {
+        chunk* const c = k.where;
+        k = kept_.back();
+        kept_.pop_back();
+        return c;
+      }
+    has_unwanted_ = false;
+    return nullptr;
+  }
+  /// The same for any chunk of this log.
+  chunk* take_of(const thread_log* log) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (kept_chunk& k : kept_)
+      if (k.where->owner == log) {
+        chunk* const c = k.where;
+        k = kept_.back();
+        kept_.pop_back();
+        return c;
+      }
+    return nullptr;
+  }
+
+  /// The log whose steps these are; nullptr: none is known. Logs are never freed.
+  thread_log* log() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return log_;
+  }
+  /// In the order of their ends, each once.
+  std::vector<step_window> all() const {
+    const std::array<place, roles> places = places_now();
+    std::vector<step_window> out;
+    for (std::size_t i = 0; i < roles; ++i) {
+      const step_window w{places[i].step, static_cast<step_role>(i)};
+      if (places[i].is_taken &&
+          std::none_of(out.begin(), out.end(), [&](const step_window& o) { return o.same_as(w); }))
+        out.push_back(w);
+    }
+    std::sort(out.begin(), out.end(),
+              [](const step_window& a, const step_window& b) { return a.step.end < b.step.end; });
+    return out;
+  }
+  /// The same if they are of these steps.
+  std::vector<step_window> all_of(const void* steps) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (steps != steps_) return {};
+    }
+    return all();
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::size_t roles = 3;
+  struct place {
+    step_span step;
+    bool is_taken = false;
+    std::size_t chunks = 0;  // of kept_, those with records of the step
+
+    bool overlaps(std::uint64_t first, std::uint64_t last) const noexcept {
+      return is_taken && first <= step.end && last >= step.begin;
+    }
+  };
+
+  place& at(step_role role) noexcept { return places_[static_cast<std::size_t>(role)]; }
+  step_role role_of(const place& p) const noexcept {
+    return static_cast<step_role>(&p - places_.data());
+  }
+  std::array<place, roles> places_now() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return places_;
+  }
+  static std::uint64_t distance(const step_span& step, std::uint64_t usual) noexcept {
+    return step.ticks() > usual ? step.ticks() - usual : usual - step.ticks();
+  }
+  bool wants(std::uint64_t first, std::uint64_t last) const noexcept {
+    return std::any_of(std::begin(places_), std::end(places_),
+                       [&](const place& p) { return p.overlaps(first, last); });
+  }
+  /// The slowest step gets half of what may be kept, and each of the others a quarter.
+  std::size_t most_chunks(step_role role) const noexcept {
+    if (limit_ == 0) return 0;
+    return role == step_role::slowest ? (limit_ + 1) / 2 : (limit_ + 3) / 4;
+  }
+  void take_away(place& p) noexcept {
+    has_unwanted_ = has_unwanted_ || p.chunks != 0;
+    p = {};
+  }
+  void put(place& p, const step_span& step) noexcept {
+    take_away(p);
+    p.step = step;
+    p.is_taken = true;
+  }
+  void lose_locked(std::uint64_t first, std::uint64_t last) noexcept {
+    lost_until_ = std::max(lost_until_, last);
+    for (place& p : places_)
+      if (p.overlaps(first, last)) take_away(p);
+  }
+  void follow(thread_log* log, const void* steps, std::uint64_t total) noexcept {
+    log_ = log, steps_ = steps, total_ = total;
+    expects_ = log != nullptr;
+  }
+
+  mutable std::mutex mutex_;         // guards all below
+  std::array<place, roles> places_;  // by step_role
+  std::vector<kept_chunk> kept_;
+  std::size_t limit_ = 0;  // chunks of all windows
+  bool is_on_ = false;
+  bool has_unwanted_ = false;         // a chunk may be kept in vain
+  std::uint64_t lost_until_ = 0;      // the latest time of a scope that has been lost, in ticks
+  std::atomic<bool> expects_{false};  // log_ is not null
+  thread_log* log_ = nullptr;         // whose steps are kept: those of one thread
+  const void* steps_ = nullptr;       // the same
+  std::uint64_t total_ = 0;           // ticks of them
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/step_windows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Copies of elements of a ring, with their numbers in it.
+template <class T>
+using numbered = std::vector<std::pair<std::uint64_t, T>>;
+
+/// A step as the devices' items tell it. Times are ns since the session's start.
+struct item_window {
+  step_window of;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;  // with saved items: of the last one launched in the step, if later
+  bool is_whole = true;  // nothing of it has been pushed out without a copy
+  bool has_items = false;
+  bool has_calls = false;
+  numbered<packed_item> items;
+  numbered<noted_call> calls;
+  numbered<noted_wait> waits;
+
+  std::size_t bytes() const noexcept {
+    return items.capacity() * sizeof items[0] + calls.capacity() * sizeof calls[0] +
+           waits.capacity() * sizeof waits[0];
+  }
+};
+
+class item_windows {
+ public:
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+  /// Bytes of a session's `memory`.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 32; }
+  void restart(std::size_t memory) noexcept {
+    windows_.clear();
+    limit_ = share(memory);
+    items_from_ = calls_from_ = never;
+  }
+
+  /// The steps to keep from now on. `to_ns(ticks)`: since the session's start; `whole_since`: as in
+  /// device_history.
+  template <class ToNs>
+  void want(const std::vector<step_window>& steps, const ToNs& to_ns, std::int64_t whole_since) {
+    windows_.erase(std::remove_if(windows_.begin(), windows_.end(),
+                                  [&](const item_window& w) {
+                                    return std::none_of(
+                                        steps.begin(), steps.end(),
+                                        [&](const step_window& s) { return s.same_as(w.of); });
+                                  }),
+                   windows_.end());
+    for (const step_window& s : steps) {
+      const auto known = std::find_if(windows_.begin(), windows_.end(),
+                                      [&](const item_window& w) { return w.of.same_as(s); });
+      if (known != windows_.end()) {
+        known->of.role = s.role;
+        continue;
+      }
+      item_window& w = windows_.emplace_back();
+      w.of = s;
+      w.begin = to_ns(s.step.begin), w.end = to_ns(s.step.end);
+      w.is_whole = w.begin >= whole_since;
+    }
+    choose_next();
+  }
+  /// An item that ends no earlier must not be pushed out before save_items().
+  std::int64_t items_from() const noexcept { return items_from_; }
+  /// The same of calls and save_calls().
+  std::int64_t calls_from() const noexcept { return calls_from_; }
+
+  /// Copies what the rings have of the steps that reach back to items_from(). Without memory, or
+  /// room for it, such a step is not whole.
+  [[gnu::noinline]] void save_items(const latest_ring<packed_item>& items,
+                                    const latest_ring<noted_call>& calls,
+                                    const latest_ring<noted_wait>& waits) noexcept {
+    for (item_window& w : windows_)
+      if (w.is_whole && !w.has_items && w.begin == items_from_)
+        keep_or_lose(w, w.has_items = attempt([&] {
+                          copy_items(w, items);
+                          copy_waits(w, calls, waits);
+                        }));
+    choose_next();
+  }
+  [[gnu::noinline]] void save_calls(const latest_ring<noted_call>& calls) noexcept {
+    for (item_window& w : windows_)
+      if (w.is_whole && !w.has_calls && w.begin == calls_from_)
+        keep_or_lose(w, w.has_calls = attempt([&] {
+                          copy_some(w.calls, calls,
+                                    [&](const noted_call& c) { return is_in(c, w); });
+                        }));
+    choose_next();
+  }
+
+  std::size_t bytes() const noexcept {
+    std::size_t all = 0;
+    for (const item_window& w : windows_) all += w.bytes();
+    return all;
+  }
+  std::vector<item_window>::const_iterator begin() const noexcept { return windows_.begin(); }
+  std::vector<item_window>::const_iterator end() const noexcept { return windows_.end(); }
+
+ private:
+  void choose_next() noexcept {
+    items_from_ = calls_from_ = never;
+    for (const item_window& w : windows_) {
+      if (!w.is_whole) continue;
+      if (!w.has_items) items_from_ = std::min(items_from_, w.begin);
+      if (!w.has_calls) calls_from_ = std::min(calls_from_, w.begin);
+    }
+  }
+  void keep_or_lose(item_window& w, bool had_memory) noexcept {
+    if (had_memory && bytes() <= limit_) return;
+    w.items = {}, w.calls = {}, w.waits = {};
+    w.is_whole = false;
+  }
+  static bool is_in(const noted_call& c, const item_window& w) noexcept {
+    return c.begin < w.end && c.end >= w.begin;
+  }
+  static bool is_launched_in(const packed_item& i, const item_window& w,
+                             std::int64_t end) noexcept {
+    return i.call_is_known() && i.call_begin() >= w.begin && i.call_begin() < end;
+  }
+  static void copy_items(item_window& w, const latest_ring<packed_item>& items) {
+    const std::int64_t step_end = w.end;
+    for (const packed_item& i : items)
+      if (is_launched_in(i, w, step_end)) w.end = std::max(w.end, i.end());
+    copy_some(w.items, items, [&](const packed_item& i) {
+      return (i.start() < w.end && i.end() >= w.begin) || is_launched_in(i, w, step_end);
+    });
+  }
+  static void copy_waits(item_window& w, const latest_ring<noted_call>& calls,
+                         const latest_ring<noted_wait>& waits) {
+    std::vector<std::uint32_t> ids;
+    const auto add = [&](const noted_call& c) { ids.insert(ids.end(), {c.ids[0], c.ids[1]}); };
+    for (const auto& [number, c] : w.calls) add(c);
+    for (const noted_call& c : calls)
+      if (is_in(c, w)) add(c);
+    std::sort(ids.begin(), ids.end());
+    copy_some(w.waits, waits, [&](const noted_wait& x) {
+      return std::binary_search(ids.begin(), ids.end(), x.correlation);
+    });
+  }
+  template <class T, class Wanted>
+  static void copy_some(numbered<T>& to, const latest_ring<T>& from, const Wanted& wanted) {
+    std::size_t count = 0;
+    for (const T& x : from) count += wanted(x) ? 1U : 0U;
+    to.reserve(count);
+    for (const T& x : from)
+      if (wanted(x)) to.emplace_back(from.number_of(&x), x);
+  }
+
+  std::vector<item_window> windows_;
+  std::size_t limit_ = 0;  // bytes
+  std::int64_t items_from_ = never, calls_from_ = never;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/item_windows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
 class device_history {
  public:
   /// Bytes of a session's `memory`.
   static constexpr std::size_t share(std::size_t memory) noexcept {
-    return memory / 16 + memory / 64 + memory / 128;
+    return memory / 16 + memory / 64 + memory / 128 + item_windows::share(memory);
   }
   /// Forgets everything. `memory`: bytes of the session; 0: nothing is kept from now on.
   void restart(std::size_t memory) noexcept {
     items.restart(memory / 16 / sizeof(packed_item));
     calls.restart(memory / 64 / sizeof(noted_call));
     waits.restart(memory / 128 / sizeof(noted_wait));
+    windows.restart(memory);
     known_contexts_ = 0, latest_context_ = 0;
     whole_since = 0;
   }
@@ -33482,7 +34304,7 @@ class device_history {
                                   std::uint32_t log, std::uint32_t row,
                                   std::uint64_t epoch) noexcept {
     if (!items.keeps_any()) return items.drop();
-    if (items.is_full()) whole_since = std::max(whole_since, items.next().end());
+    if (items.is_full()) push_out_item(items.next().end());
     items.add(a, launch, when, log, row, epoch);
     if (a.context != latest_context_) note_context(a.context, a.device);
   }
@@ -33490,7 +34312,7 @@ class device_history {
   /// `also`, its other correlation ids, come by also_known_as().
   void add(const noted_call& call) noexcept {
     if (!calls.keeps_any()) return calls.drop();
-    if (calls.is_full()) whole_since = std::max(whole_since, calls.next().end);
+    if (calls.is_full()) push_out_call(calls.next().end);
     calls.add(call);
   }
   void also_known_as(std::uint32_t correlation) noexcept {
@@ -33503,7 +34325,9 @@ class device_history {
               waits_itself ? static_cast<waiting>(a.direction) : waiting::unknown);
   }
 
-  std::size_t bytes() const noexcept { return items.bytes() + calls.bytes() + waits.bytes(); }
+  std::size_t bytes() const noexcept {
+    return items.bytes() + calls.bytes() + waits.bytes() + windows.bytes();
+  }
 
   /// The device of a context by the collector's number; 0 where it is not known.
   std::uint32_t device_of(std::uint32_t context) const noexcept {
@@ -33514,11 +34338,21 @@ class device_history {
   latest_ring<packed_item> items;
   latest_ring<noted_call> calls;
   latest_ring<noted_wait> waits;
+  item_windows windows;  // copies of some of the three
   /// What a function is, by its number; nullptr: not known.
   function_description (*describe_function)(std::uint16_t number) noexcept = nullptr;
   std::int64_t whole_since = 0;  // nothing that ended after that has been pushed out
 
  private:
+  /// One that ends then is about to be pushed out.
+  void push_out_item(std::int64_t end) noexcept {
+    while (end >= windows.items_from()) windows.save_items(items, calls, waits);
+    whole_since = std::max(whole_since, end);
+  }
+  void push_out_call(std::int64_t end) noexcept {
+    while (end >= windows.calls_from()) windows.save_calls(calls);
+    whole_since = std::max(whole_since, end);
+  }
   static constexpr std::size_t most_contexts = 64;  // a process mostly has one a device
 
   void note_context(std::uint32_t context, std::uint32_t device) noexcept {
@@ -35422,161 +36256,6 @@ KPROF_DETAIL_END
 // records without a lock. Whoever holds mutex() may fold what the thread has published, also while
 // the thread goes on writing.
 
-// <kprof/record/chunk_pool.hpp>
-#ifndef KPROF_RECORD_CHUNK_POOL_HPP
-#define KPROF_RECORD_CHUNK_POOL_HPP
-
-// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a
-// page fault costs more than the scope that would cause it. Full chunks queue up oldest first; they
-// are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
-// while holding it.
-
-#include <sys/mman.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <new>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class KPROF_DETAIL_LOCAL thread_log;
-
-/// A piece of one thread's log.
-struct KPROF_DETAIL_LOCAL chunk {
-  static constexpr std::size_t size = 32 * 1024;
-
-  chunk* next = nullptr;  // within the owner's log, oldest first
-  chunk* previous = nullptr;
-  chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
-  chunk* queue_previous = nullptr;
-  thread_log* owner = nullptr;    // nullptr: nobody uses it
-  char* end = nullptr;            // where the writing stopped; set when the chunk is full
-  char* timeline_from = nullptr;  // where the timeline begins in it
-  bool queued = false;            // in the pool's queue of full chunks
-  bool folded = false;            // all of it is in the totals
-  std::uint32_t first_depth = 0;  // scopes open where it begins
-  std::uint64_t last_ticks = 0;   // latest time stamp folded
-  std::uint64_t ends = 0;         // scopes that finished here
-  std::uint64_t age = 0;          // number of chunks that had been full before
-  std::uint64_t number = 0;       // how many the owner had had before
-
-  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
-  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
-};
-
-class KPROF_DETAIL_LOCAL chunk_pool {
- public:
-  /// Bytes that may be held from now on; what is free above that is given back.
-  void set_limit(std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    limit_ = bytes;
-    while (free_ != nullptr && held_ > limit_) release(pop_free());
-  }
-
-  /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The
-  /// caller releases one of the queue from its owner. The caller's own oldest chunk is preferred to
-  /// the oldest of all while it is about as old, since it needs no other log's lock. So busy
-  /// threads keep to their own, and an idle thread's old chunks go before a busy thread's new.
-  chunk* take(chunk* own_oldest) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (free_ != nullptr) return pop_free();
-    if (held_ + chunk::size <= limit_)
-      if (chunk* made = allocate()) return made;
-    chunk* c = first_;
-    if (c == nullptr) return nullptr;
-    const std::uint64_t fair = held_ / chunk::size / 8;
-    if (own_oldest != nullptr && own_oldest->queued && own_oldest->age - c->age <= fair)
-      c = own_oldest;
-    unqueue(c);
-    return c;
-  }
-
-  /// Returns a chunk that has been read and is in no queue.
-  void give_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (held_ > limit_) release(c);
-    else push_free(c);
-  }
-
-  /// Queues a full chunk: it may be recycled from now on.
-  void retire(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    c->queue_next = nullptr;
-    c->queue_previous = last_;
-    c->queued = true;
-    c->age = ++retired_;
-    (last_ != nullptr ? last_->queue_next : first_) = c;
-    last_ = c;
-  }
-  /// Queues a full chunk that take() has given and that could not be folded, as the oldest.
-  void put_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    c->queue_previous = nullptr;
-    c->queue_next = first_;
-    c->queued = true;
-    (first_ != nullptr ? first_->queue_previous : last_) = c;
-    first_ = c;
-  }
-  /// Takes `c` out of the queue; false when it is not there.
-  bool take_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!c->queued) return false;
-    unqueue(c);
-    return true;
-  }
-
-  std::size_t held() noexcept {
-    const std::lock_guard lock(mutex_);
-    return held_;
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  chunk* allocate() noexcept {
-    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
-    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    held_ += chunk::size;
-    return ::new (memory) chunk{};
-  }
-  void unqueue(chunk* c) noexcept {
-    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
-    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
-    c->queued = false;
-  }
-  chunk* pop_free() noexcept {
-    chunk* c = free_;
-    free_ = c->queue_next;
-    return c;
-  }
-  void push_free(chunk* c) noexcept {
-    c->owner = nullptr;
-    c->queue_next = free_;
-    free_ = c;
-  }
-  void release(chunk* c) noexcept {
-    munmap(c, chunk::size);
-    held_ -= chunk::size;
-  }
-
-  std::mutex
-      mutex_;  // guards all below, and the chunks' queue_next, queue_previous, queued and age
-  chunk* first_ = nullptr;  // full chunks, oldest first
-  chunk* last_ = nullptr;
-  chunk* free_ = nullptr;
-  std::size_t held_ = 0;
-  std::size_t limit_ = 0;
-  std::uint64_t retired_ = 0;  // chunks queued so far
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/chunk_pool.hpp>
-
 // <kprof/record/log_folding.hpp>
 #ifndef KPROF_RECORD_LOG_FOLDING_HPP
 #define KPROF_RECORD_LOG_FOLDING_HPP
@@ -36905,16 +37584,7 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// A step that has ended, in ticks.
-struct step_span {
-  std::uint64_t index = 0;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-
-  std::uint64_t ticks() const noexcept { return end > begin ? end - begin : 0; }
-};
-
-class step_totals {
+class KPROF_DETAIL_LOCAL step_totals {
  public:
   static constexpr std::size_t most_kept = 1024;  // drawn by chance; beside them:
   static constexpr std::size_t slowest_kept = 32;
@@ -36924,6 +37594,11 @@ class step_totals {
   ~step_totals() { clear(); }
   step_totals(const step_totals&) = delete;
   step_totals& operator=(const step_totals&) = delete;
+
+  /// Tells `windows` of each step that ends in the log.
+  void watch_by(step_windows& windows, thread_log& log) noexcept {
+    windows_ = &windows, log_ = &log;
+  }
 
   std::uint64_t count = 0;
   std::uint64_t total = 0;  // ticks
@@ -36969,6 +37644,7 @@ class step_totals {
     keep(step, count);
     keep_slow(step);
     latest_[latest_at_++ % latest_kept] = step;
+    if (windows_ != nullptr) tell_windows(step);
   }
 
   /// The steps that are known one by one, in the order of their ends.
@@ -36978,6 +37654,8 @@ class step_totals {
     const std::uint64_t latest = std::min<std::uint64_t>(latest_at_, latest_kept);
     for (std::uint64_t i = 0; i < latest; ++i) all.push_back(latest_[i]);
     if (count != 0) all.push_back(first);
+    if (windows_ != nullptr)
+      for (const step_window& w : windows_->all_of(this)) all.push_back(w.step);
     const auto sooner = [](const step_span& a, const step_span& b) {
       return a.end != b.end ? a.end < b.end : a.begin < b.begin;
     };
@@ -36990,6 +37668,8 @@ class step_totals {
   }
 
   void clear() noexcept {
+    if (windows_ != nullptr) windows_->forget(this);
+    usual_ = usual_until_ = 0;
     budget_->remove(std::exchange(charged_, 0));
     drawn_ = {};
     slow_ = {};
@@ -37031,6 +37711,14 @@ class step_totals {
   static constexpr std::uint64_t nothing_before = ~std::uint64_t{0};
 
  private:
+  /// The median is found anew when there are an eighth more steps: that looks at all durations.
+  void tell_windows(const step_span& step) noexcept {
+    if (count > usual_until_) {
+      usual_ = static_cast<std::uint64_t>(durations.quantile(0.5));
+      usual_until_ = count + count / 8;
+    }
+    windows_->note(log_, this, step, total, usual_);
+  }
   bool afford(std::size_t bytes) noexcept {
     if (budget_->now() + bytes > budget_->limit()) return false;
     charge(bytes);
@@ -37073,6 +37761,10 @@ class step_totals {
   }
 
   tree_budget* budget_;
+  step_windows* windows_ = nullptr;
+  thread_log* log_ = nullptr;
+  std::uint64_t usual_ = 0;        // ticks: the median when there were fewer steps
+  std::uint64_t usual_until_ = 0;  // count of steps
   std::uint64_t charged_ = 0;
   std::uint64_t next_index_ = 0;
   std::uint64_t random_ = 0x9E3779B97F4A7C15U;
@@ -37393,6 +38085,13 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// When the first record of a folded chunk was made, in ticks.
+inline std::uint64_t first_ticks(chunk& c) noexcept {
+  if (c.end == c.begin()) return c.last_ticks;
+  const std::uint64_t word = get(c.begin());
+  return (word & end_bit) != 0 ? word & ~end_bit : get(c.begin() + 8);
+}
+
 /// What the program has said of a call: the number it is named by, or that of the call it belongs
 /// to.
 struct call_note {
@@ -37408,6 +38107,13 @@ class timeline_walk {
   /// `notes`: where those of the visited scopes go, or nullptr. `depth`: of scopes open already.
   timeline_walk(Visit& visit, std::uint64_t depth, std::vector<call_note>* notes)
       : visit_(visit), depth_(depth), notes_(notes) {}
+
+  /// Goes on behind a hole, where so many scopes are open.
+  void leap_to(std::uint64_t depth) noexcept {
+    depth_ = depth;
+    starts_.clear();
+    waiting_.clear();
+  }
 
   /// Walks over the records from `at` to `stop`, which have been folded.
   void over(const char* at, const char* stop) {
@@ -37524,8 +38230,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   // Everything below needs the lock.
 
-  /// The oldest chunk that the log holds, or nullptr.
-  chunk* oldest() const noexcept { return first_; }
+  /// The oldest chunk that the log holds and no step's window keeps, or nullptr.
+  chunk* oldest() const noexcept { return oldest_; }
+  /// A window keeps the chunk. Mostly it is the oldest.
+  void pass_over(const chunk* c) noexcept {
+    if (c == oldest_) oldest_ = c->next;
+  }
 
   /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
   void append(chunk* c, chunk_pool& pool) noexcept {
@@ -37535,6 +38245,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     c->previous = last_;
     (last_ != nullptr ? last_->next : first_) = c;
     last_ = c;
+    if (oldest_ == nullptr) oldest_ = c;
     stop_writing(pool);
     writing_ = c;
     if (unread_ == nullptr) start_reading(c);
@@ -37593,6 +38304,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   /// Takes a full chunk that has been folded out of the log.
   void release(chunk* c) noexcept {
+    pass_over(c);
     (c->previous != nullptr ? c->previous->next : first_) = c->next;
     (c->next != nullptr ? c->next->previous : last_) = c->previous;
   }
@@ -37617,7 +38329,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
       pool.give_back(c);
       c = next;
     }
-    first_ = last_ = writing_ = unread_ = nullptr;
+    first_ = oldest_ = last_ = writing_ = unread_ = nullptr;
     backlog_ = 0;
     limit = nullptr;
     publish(nullptr);
@@ -37727,15 +38439,24 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
                  from);
   }
 
-  /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
-  template <class Use>
-  void each_stretch(Use use) const {
-    each_stretch(use, without_holes());
+  /// The same for the scopes in chunks before the timeline's unbroken end: chunks that windows of
+  /// steps keep, or that are about to be recycled.
+  template <class Visit>
+  void visit_kept(Visit visit, std::vector<call_note>* notes = nullptr) const {
+    timeline_walk<Visit> walk(visit, 0, notes);
+    const chunk* const tail = without_holes();
+    for (const chunk* c = first_; c != tail; c = c->next) {
+      if (c->previous == nullptr || c->previous->number + 1 != c->number)
+        walk.leap_to(c->first_depth);
+      if (c->folded) walk.over(c->timeline_from, c->end);
+    }
   }
-  /// The same from this chunk on.
+
+  /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first, from
+  /// `first` on where it is not null.
   template <class Use>
-  void each_stretch(Use use, const chunk* first) const {
-    for (const chunk* c = first; c != nullptr; c = c->next) {
+  void each_stretch(Use use, const chunk* first = nullptr) const {
+    for (const chunk* c = first != nullptr ? first : without_holes(); c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       use(*c, c->timeline_from, c->folded ? c->end : unread);
     }
@@ -37788,6 +38509,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   std::mutex mutex_;        // guards all of the log but what the thread itself writes: log_head
   chunk* first_ = nullptr;  // of the timeline, oldest first
+  chunk* oldest_ = nullptr;
   chunk* last_ = nullptr;
   chunk* writing_ = nullptr;    // the last one, while the thread writes in it
   chunk* unread_ = nullptr;     // where folding goes on, at read_at_
@@ -38507,35 +39229,12 @@ KPROF_DETAIL_END
 // Locks are taken in this order: the list of threads, one thread's log, then sites, paths or the
 // pool.
 
-// <kprof/record/forked_child.hpp>
-#ifndef KPROF_RECORD_FORKED_CHILD_HPP
-#define KPROF_RECORD_FORKED_CHILD_HPP
+// <kprof/record/chunk_supply.hpp>
+#ifndef KPROF_RECORD_CHUNK_SUPPLY_HPP
+#define KPROF_RECORD_CHUNK_SUPPLY_HPP
 
-// What the recorder knows of a fork in the child.
-
-#include <atomic>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Set in the child of a fork by a signal's handler that has interrupted kprof: its locks and what
-/// they guard are in the middle of something. Such a process takes none of them and has no profile.
-KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> recorder_is_lost{false};
-
-/// The child of a fork, until it has started over.
-struct KPROF_DETAIL_LOCAL forked_child {
-  std::atomic<bool> pending{false};
-  // Guarded by the lock of the list of threads.
-  thread_log* log = nullptr;  // of the thread that forked
-  char* at = nullptr;         // where its log was
-  std::uint64_t since = 0;    // ticks
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/forked_child.hpp>
+// Where a thread's log gets its next chunk: a free one, or the oldest that no window of a step
+// keeps. The caller holds no lock of a log.
 
 // <kprof/record/lock_in_time.hpp>
 #ifndef KPROF_RECORD_LOCK_IN_TIME_HPP
@@ -38613,6 +39312,175 @@ inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/record/lock_in_time.hpp>
+
+// <kprof/record/recorder_counts.hpp>
+#ifndef KPROF_RECORD_RECORDER_COUNTS_HPP
+#define KPROF_RECORD_RECORDER_COUNTS_HPP
+
+// What the recorder counts that belongs to no thread's log. Any thread, without a lock.
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the recorder has counted since the recording began, beside what the logs count.
+struct recorder_counts {
+  std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
+  std::atomic<std::uint64_t> dropped{0};           // scopes without room or a number of their site
+  // Without room: launches, ends of steps, what the program says of calls.
+  std::atomic<std::uint64_t> launches_lost{0}, steps_lost{0}, links_lost{0};
+  std::atomic<std::uint64_t> dropped_inside{0};  // scopes opened while their thread was in kprof
+  std::atomic<std::uint64_t> recycled_until{0};  // ticks; 0: the timeline is whole
+  // In scopes, whose chunk was full; and for snapshots, which wait for it alone.
+  std::atomic<std::uint64_t> folding_ns{0}, snapshot_folding_ns{0};
+
+  /// Counts what there was no room for; always false.
+  bool lose(std::atomic<std::uint64_t> recorder_counts::*what) noexcept {
+    (this->*what).fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  /// Single scopes up to then are not all in the timeline any more.
+  void recycle_until(std::uint64_t ticks) noexcept {
+    std::uint64_t until = recycled_until.load(std::memory_order_relaxed);
+    while (until < ticks &&
+           !recycled_until.compare_exchange_weak(until, ticks, std::memory_order_relaxed)) {}
+  }
+  /// Calls fold() and counts how long it takes: while scopes are recorded, or for a snapshot.
+  template <class Fold>
+  void time_folding(Fold fold) {
+    add_time(fold, folding_ns);
+  }
+  template <class Fold>
+  void time_snapshot_folding(Fold fold) {
+    add_time(fold, snapshot_folding_ns);
+  }
+  void reset() noexcept {
+    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
+                        &dropped_inside, &recycled_until, &folding_ns, &snapshot_folding_ns})
+      count->store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  template <class Fold>
+  static void add_time(Fold& fold, std::atomic<std::uint64_t>& to) {
+    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+    fold();
+    to += nanoseconds_of(CLOCK_MONOTONIC) - before;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/recorder_counts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL chunk_supply {
+ public:
+  explicit chunk_supply(recorder_counts& counts) noexcept : counts_(counts) {}
+
+  chunk_pool pool;
+  step_windows windows;
+
+  void set_memory(std::size_t bytes) noexcept {
+    pool.set_limit(bytes - bytes / 4);
+    windows.restart(bytes);
+  }
+  /// Begins to forget a recording: no chunk is kept for a step any more.
+  void stop_keeping() {
+    for (const kept_chunk& k : windows.stop()) pool.put_back(k.where);
+  }
+
+  /// Folds what is due of this thread's log, once so many of its chunks wait, and returns a chunk
+  /// for it to go on in, which belongs to no log; or nullptr.
+  chunk* refill(thread_log& log, std::uint32_t deferrable, patience& waits) noexcept {
+    {
+      const auto own = waits.lock(log.mutex());
+      if (!own) return nullptr;
+      // Without memory for the totals the records stay, and are folded later.
+      static_cast<void>(
+          attempt([&] { counts_.time_folding([&] { log.fold_when_full(deferrable); }); }));
+    }
+    bool knows_steps = false;
+    for (;;) {
+      chunk* c = windows.take_unwanted();
+      if (c == nullptr) c = take_oldest(log, waits);
+      if (c == nullptr || c->owner == nullptr) return c;
+      if (!knows_steps) fold_steps(log);
+      knows_steps = true;
+      const auto owner = waits.lock(c->owner->mutex());
+      if (!owner) return pool.put_back(c), nullptr;
+      if (!c->folded && !attempt([&] { counts_.time_folding([c] { c->owner->fold(); }); }))
+        return pool.put_back(c), nullptr;
+      if (windows.keep(c, first_ticks(*c), c->last_ticks)) {
+        c->owner->pass_over(c);
+        continue;
+      }
+      c->owner->release(c);
+      counts_.recycle_until(c->last_ticks);
+      return c;
+    }
+  }
+
+ private:
+  chunk* take_oldest(thread_log& log, patience& waits) noexcept {
+    const auto own = waits.lock(log.mutex());
+    return own ? pool.take(log.oldest()) : nullptr;
+  }
+  /// A thread that steps and records little else has its steps in a chunk that is not full, so that
+  /// nobody would know of them.
+  void fold_steps(const thread_log& log) noexcept {
+    thread_log* const steps = windows.log();
+    if (steps == nullptr || steps == &log) return;
+    const std::unique_lock own(steps->mutex(), std::try_to_lock);
+    if (own) static_cast<void>(attempt([&] { counts_.time_folding([&] { steps->fold(); }); }));
+  }
+
+  recorder_counts& counts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/chunk_supply.hpp>
+
+// <kprof/record/forked_child.hpp>
+#ifndef KPROF_RECORD_FORKED_CHILD_HPP
+#define KPROF_RECORD_FORKED_CHILD_HPP
+
+// What the recorder knows of a fork in the child.
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Set in the child of a fork by a signal's handler that has interrupted kprof: its locks and what
+/// they guard are in the middle of something. Such a process takes none of them and has no profile.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> recorder_is_lost{false};
+
+/// The child of a fork, until it has started over.
+struct KPROF_DETAIL_LOCAL forked_child {
+  std::atomic<bool> pending{false};
+  // Guarded by the lock of the list of threads.
+  thread_log* log = nullptr;  // of the thread that forked
+  char* at = nullptr;         // where its log was
+  std::uint64_t since = 0;    // ticks
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/forked_child.hpp>
 
 // <kprof/record/part_calls.hpp>
 #ifndef KPROF_RECORD_PART_CALLS_HPP
@@ -39138,52 +40006,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/part_calls.hpp>
 
-// <kprof/record/recorder_counts.hpp>
-#ifndef KPROF_RECORD_RECORDER_COUNTS_HPP
-#define KPROF_RECORD_RECORDER_COUNTS_HPP
-
-// What the recorder counts that belongs to no thread's log. Any thread, without a lock.
-
-#include <atomic>
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What the recorder has counted since the recording began, beside what the logs count.
-struct recorder_counts {
-  std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
-  std::atomic<std::uint64_t> dropped{0};           // scopes without room or a number of their site
-  // Without room: launches, ends of steps, what the program says of calls.
-  std::atomic<std::uint64_t> launches_lost{0}, steps_lost{0}, links_lost{0};
-  std::atomic<std::uint64_t> dropped_inside{0};  // scopes opened while their thread was in kprof
-  std::atomic<std::uint64_t> recycled_until{0};  // ticks; 0: the timeline is whole
-  // In scopes, whose chunk was full; and for snapshots, which wait for it alone.
-  std::atomic<std::uint64_t> folding_ns{0}, snapshot_folding_ns{0};
-
-  /// Counts what there was no room for; always false.
-  bool lose(std::atomic<std::uint64_t> recorder_counts::*what) noexcept {
-    (this->*what).fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  /// Single scopes up to then are not all in the timeline any more.
-  void recycle_until(std::uint64_t ticks) noexcept {
-    std::uint64_t until = recycled_until.load(std::memory_order_relaxed);
-    while (until < ticks &&
-           !recycled_until.compare_exchange_weak(until, ticks, std::memory_order_relaxed)) {}
-  }
-  void reset() noexcept {
-    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
-                        &dropped_inside, &recycled_until, &folding_ns, &snapshot_folding_ns})
-      count->store(0, std::memory_order_relaxed);
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/recorder_counts.hpp>
-
 // <kprof/record/thread_list.hpp>
 #ifndef KPROF_RECORD_THREAD_LIST_HPP
 #define KPROF_RECORD_THREAD_LIST_HPP
@@ -39209,12 +40031,12 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL thread_list {
  public:
-  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool,
+  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_supply& chunks,
               recorder_counts& counts)
       : sites_(&sites),
         paths_(&paths),
         budget_(&budget),
-        pool_(&pool),
+        chunks_(&chunks),
         counts_(&counts),
         shared_calls_(sites, budget) {}
 
@@ -39288,7 +40110,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   void leave(thread_log& log) noexcept {
     {
       const std::lock_guard own(log.mutex());
-      log.stop_writing(*pool_);
+      log.stop_writing(chunks_->pool);
       log.ended = true;
       log.end = recording_clock.load()();
     }
@@ -39307,7 +40129,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       }
       {
         const std::lock_guard own(log->mutex());
-        log->discard(*pool_);
+        log->discard(chunks_->pool);
       }
       log->ended = true;
     }
@@ -39345,7 +40167,7 @@ class KPROF_DETAIL_LOCAL thread_list {
         continue;
       }
       const std::lock_guard own(logs_[i]->mutex());
-      logs_[i]->forget(now, *pool_);
+      logs_[i]->forget(now, chunks_->pool);
     }
   }
 
@@ -39353,7 +40175,11 @@ class KPROF_DETAIL_LOCAL thread_list {
   static constexpr std::ptrdiff_t kept_ended_threads = 64;
   static constexpr std::size_t few_parts = 256;
 
-  thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
+  thread_log* make() {
+    auto* const log = new thread_log(++last_number_, *sites_, *paths_, *budget_);
+    log->steps.watch_by(chunks_->windows, *log);
+    return log;
+  }
 
   /// Moves the totals of ended threads that are too many to be kept apart, and of all when memory
   /// for totals is scarce: what threads have in common is then held once. Without any memory they
@@ -39452,6 +40278,8 @@ class KPROF_DETAIL_LOCAL thread_list {
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
       others.counts.never_closed += from.open_scopes();
       if (from.timeline_scopes() != 0) counts_->recycle_until(from.latest_ticks());
+      if (from.oldest() != nullptr)
+        chunks_->windows.lose(first_ticks(*from.oldest()), from.latest_ticks());
       ++others.counts.merged_threads;
     }
     if (first != nullptr) {
@@ -39470,7 +40298,8 @@ class KPROF_DETAIL_LOCAL thread_list {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
     log->stack.clear();
-    log->forget(0, *pool_);
+    while (chunk* const c = chunks_->windows.take_of(log)) chunks_->pool.put_back(c);
+    log->forget(0, chunks_->pool);
     if (log == others_) others_ = nullptr;
     log->next_free = free_logs_;
     free_logs_ = log;
@@ -39479,7 +40308,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   site_table* sites_;
   path_table* paths_;
   tree_budget* budget_;
-  chunk_pool* pool_;
+  chunk_supply* chunks_;
   recorder_counts* counts_;
   std::mutex mutex_;  // guards all below, and `ended`, `thread_id` and `next_free` of the logs
   std::vector<thread_log*> logs_;
@@ -39531,13 +40360,13 @@ class KPROF_DETAIL_LOCAL recorder {
   void set_memory(std::size_t bytes) noexcept {
     memory_limit_.store(bytes, std::memory_order_relaxed);
     budget_.set_limit(bytes / 4);
-    pool_.set_limit(bytes - bytes / 4);
+    chunks_.set_memory(bytes);
   }
   std::size_t memory_limit() const noexcept {
     return memory_limit_.load(std::memory_order_relaxed);
   }
   tree_budget& budget() noexcept { return budget_; }
-  std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
+  std::size_t memory_held() noexcept { return chunks_.pool.held() + budget_.now(); }
 
   /// Gives a call site its number; false when there are too many, and without memory.
   bool number(site& where) noexcept {
@@ -39553,14 +40382,15 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log, waits);
+    chunk* const c =
+        log.fits_no_chunk(record) ? nullptr : chunks_.refill(log, deferrable_chunks(), waits);
     if (c == nullptr) return counts_.lose(lost);
     auto own = waits.lock(log.mutex());
     if (!own) {
-      pool_.give_back(c);
+      chunks_.pool.give_back(c);
       return counts_.lose(lost);
     }
-    log.append(c, pool_);
+    log.append(c, chunks_.pool);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
     const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();
@@ -39584,10 +40414,10 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([this] { threads_.fold_ended(); }, counts_.snapshot_folding_ns);
+    counts_.time_snapshot_folding([this] { threads_.fold_ended(); });
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
-      timed([log] { log->fold(); }, counts_.snapshot_folding_ns);
+      counts_.time_snapshot_folding([log] { log->fold(); });
       visit(*log);
     }
   }
@@ -39597,7 +40427,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([&] { threads_.join_parts(until); }, counts_.snapshot_folding_ns);
+    counts_.time_snapshot_folding([&] { threads_.join_parts(until); });
   }
   const part_calls& shared_calls() const noexcept { return threads_.shared_calls(); }
   /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
@@ -39667,10 +40497,12 @@ class KPROF_DETAIL_LOCAL recorder {
     for (thread_log* log : threads_.logs()) log->mutex().lock();
     sites_.mutex().lock();
     paths_.mutex().lock();
-    pool_.mutex().lock();
+    chunks_.pool.mutex().lock();
+    chunks_.windows.mutex().lock();
   }
   void after_fork() {
-    pool_.mutex().unlock();
+    chunks_.windows.mutex().unlock();
+    chunks_.pool.mutex().unlock();
     paths_.mutex().unlock();
     sites_.mutex().unlock();
     for (thread_log* log : threads_.logs()) log->mutex().unlock();
@@ -39692,6 +40524,8 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
+  /// The steps whose scopes are kept when the timeline no longer reaches back to them.
+  step_windows& windows() noexcept { return chunks_.windows; }
 
  private:
   /// Chunks that a thread may leave to the next snapshot to fold: together a quarter of all. Those
@@ -39707,14 +40541,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
     if (lock.owns_lock())
       static_cast<void>(
-          attempt([&] { timed([&] { threads_.join_parts(until); }, counts_.folding_ns); }));
-  }
-
-  template <class Fold>
-  void timed(Fold fold, std::atomic<std::uint64_t>& sum) {
-    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
-    fold();
-    sum += nanoseconds_of(CLOCK_MONOTONIC) - before;
+          attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
@@ -39729,36 +40556,6 @@ class KPROF_DETAIL_LOCAL recorder {
       out = own ? use(log) : without_memory;
     });
     return had_memory ? out : without_memory;
-  }
-
-  /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
-  /// to no log; or nullptr. The caller holds no lock of a log.
-  chunk* refill(thread_log& log, patience& waits) noexcept {
-    chunk* c = nullptr;
-    {
-      const auto own = waits.lock(log.mutex());
-      if (!own) return nullptr;
-      // Without memory for the totals the records stay, and are folded later.
-      static_cast<void>(attempt(
-          [&] { timed([&] { log.fold_when_full(deferrable_chunks()); }, counts_.folding_ns); }));
-      c = pool_.take(log.oldest());
-      if (c == nullptr || c->owner == nullptr) return c;
-      if (c->owner == &log) return recycled(c);
-    }
-    const auto other = waits.lock(c->owner->mutex());
-    if (other) return recycled(c);
-    return pool_.put_back(c), nullptr;
-  }
-  /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
-  /// is no memory for what it holds.
-  chunk* recycled(chunk* c) noexcept {
-    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }, counts_.folding_ns); })) {
-      pool_.put_back(c);
-      return nullptr;
-    }
-    c->owner->release(c);
-    counts_.recycle_until(c->last_ticks);
-    return c;
   }
 
   /// Gives this thread a log, if it has none and has not ended.
@@ -39792,6 +40589,7 @@ class KPROF_DETAIL_LOCAL recorder {
     if (!child_.pending.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(threads_.mutex());
     if (!child_.pending.load(std::memory_order_relaxed)) return;
+    chunks_.stop_keeping();
     threads_.forget_other_threads(child_.log);
     restart_locked(child_.since);
     child_.log = nullptr;
@@ -39799,22 +40597,24 @@ class KPROF_DETAIL_LOCAL recorder {
   }
   void restart_locked(std::uint64_t now) {
     threads_.fold(child_.log, child_.at);
+    chunks_.stop_keeping();
     threads_.forget(now);
+    chunks_.windows.restart(memory_limit());
     // Without memory what it would forget stays until the next recording.
     static_cast<void>(attempt([this] { paths_.next_recording(); }));
   }
 
   std::atomic<std::size_t> memory_limit_{0};
   tree_budget budget_;
-  chunk_pool pool_;
   site_table sites_;
   path_table paths_{budget_};
-  thread_list threads_{sites_, paths_, budget_, pool_, counts_};
+  recorder_counts counts_;
+  chunk_supply chunks_{counts_};
+  thread_list threads_{sites_, paths_, budget_, chunks_, counts_};
   pthread_key_t thread_end_{};
   // false: the process has no more keys, and a thread that ended is shown as going on
   bool knows_thread_ends_ = false;
   forked_child child_;
-  recorder_counts counts_;
 };
 
 }  // namespace detail
@@ -39891,6 +40691,10 @@ class KPROF_DETAIL_LOCAL attribution {
       }
       log.launches.clear();
     });
+    history_.windows.want(
+        threads_.windows().all(),
+        [this](std::uint64_t ticks) { return since_epoch(line_.realtime_of(ticks)); },
+        history_.whole_since);
   }
   /// When the session started, by the latest reading of CLOCK_REALTIME, which may have been set.
   void set_epoch(std::uint64_t realtime_ns) noexcept { epoch_ = realtime_ns; }
@@ -40153,12 +40957,16 @@ KPROF_DETAIL_END
 // Makes the profile's timeline of what a log still holds, and its links of what the program has
 // said with current_call() and belongs_to().
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+inline constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
 /// What the program has said of the calls in profile::timeline.
 class call_links {
@@ -40190,17 +40998,36 @@ class call_links {
 };
 
 /// The log's scopes, whose nodes stand in the profile from `nodes` on; `first`: the session's start
-/// in ticks.
+/// in ticks. Of those before the unbroken end, the ones that lie in `kept` or reach into it.
 inline void add_timeline(profile& out, const thread_log& log, std::uint32_t nodes,
-                         std::uint64_t first, call_links& links) {
-  const std::size_t before = out.timeline.size();
+                         std::uint64_t first, const std::vector<step_window>& kept,
+                         call_links& links) {
   std::vector<call_note> notes;
-  log.visit_timeline(
-      [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-        out.timeline.push_back({nodes + node, static_cast<std::int64_t>(start - first),
-                                end > start ? end - start : 0});
-      },
-      ~std::size_t{0}, &notes);
+  const auto add = [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+    out.timeline.push_back(
+        {nodes + node, static_cast<std::int64_t>(start - first), end > start ? end - start : 0});
+  };
+  if (!kept.empty()) {
+    const std::size_t before = out.timeline.size();
+    std::vector<std::uint64_t> places;  // of those that were visited; `nowhere`
+    log.visit_kept(
+        [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+          const bool is_wanted = std::any_of(kept.begin(), kept.end(), [&](const step_window& w) {
+            return w.overlaps(start, end);
+          });
+          places.push_back(is_wanted ? out.timeline.size() - before : nowhere);
+          if (is_wanted) add(node, start, end);
+        },
+        &notes);
+    for (call_note& n : notes) n.scope = places[n.scope];
+    notes.erase(std::remove_if(notes.begin(), notes.end(),
+                               [](const call_note& n) { return n.scope == nowhere; }),
+                notes.end());
+    links.add(notes, before);
+    notes.clear();
+  }
+  const std::size_t before = out.timeline.size();
+  log.visit_timeline(add, ~std::size_t{0}, &notes);
   links.add(notes, before);
 }
 
@@ -40216,6 +41043,7 @@ KPROF_DETAIL_END
 // Makes the profile's device_timeline and sums of calls of what attribution and the logs have
 // noted: numbers of logs, rows, paths and functions become indices. Linear in what was noted.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40260,7 +41088,13 @@ class history_writer {
   /// `from`: nullptr where nothing was collected.
   history_writer(profile& out, const device_history* from) : out_(out), from_(from) {
     if (from_ == nullptr) return;
-    for (const noted_call& c : from_->calls) add_place({c.log, c.path, device_item::none});
+    calls_.assign(from_->calls.begin(), from_->calls.end());
+    waits_.assign(from_->waits.begin(), from_->waits.end());
+    for (const item_window& w : from_->windows) {
+      add_older(from_->calls, w.calls, calls_numbers_, calls_);
+      add_older(from_->waits, w.waits, waits_numbers_, waits_);
+    }
+    for (const noted_call& c : calls_) add_place({c.log, c.path, device_item::none});
   }
   bool has_items() const noexcept { return from_ != nullptr && from_->items.size() != 0; }
   bool has_calls() const noexcept { return !scopes_.empty(); }
@@ -40302,13 +41136,20 @@ class history_writer {
   void finish(std::int64_t now) {
     if (from_ == nullptr) return;
     device_timeline& to = out_.device.timeline;
-    to.items.reserve(to.items.size() + from_->items.size());
+    std::vector<packed_item> older;
+    std::vector<std::uint64_t> numbers;
+    for (const item_window& w : from_->windows) add_older(from_->items, w.items, numbers, older);
+    to.items.reserve(to.items.size() + from_->items.size() + older.size());
     for (const packed_item& i : from_->items) add_item(i);
+    for (const packed_item& i : older) add_item(i);
     add_calls();
-    to.dropped_items = from_->items.dropped();
-    to.dropped_calls = from_->calls.dropped();
-    if (to.dropped_items != 0 || to.dropped_calls != 0)
-      to.windows.push_back({from_->whole_since, now});
+    to.dropped_items = from_->items.dropped() - older.size();
+    to.dropped_calls = from_->calls.dropped() - (calls_.size() - from_->calls.size());
+    if (from_->items.dropped() == 0 && from_->calls.dropped() == 0) return;
+    for (const item_window& w : from_->windows)
+      if (w.is_whole) to.windows.push_back({w.begin, w.end});
+    to.windows.push_back({from_->whole_since, now});
+    join(to.windows);
   }
 
  private:
@@ -40328,6 +41169,31 @@ class history_writer {
     bool blocks;
   };
 
+  /// Appends those of `some` that the ring no longer has, and that no other window had.
+  template <class T>
+  static void add_older(const latest_ring<T>& ring, const numbered<T>& some,
+                        std::vector<std::uint64_t>& known, std::vector<T>& to) {
+    const std::size_t before = known.size();
+    for (const auto& [number, element] : some) {
+      if (number >= ring.dropped() ||
+          std::binary_search(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(before),
+                             number))
+        continue;
+      known.push_back(number);
+      to.push_back(element);
+    }
+    std::sort(known.begin(), known.end());
+  }
+  /// Makes windows disjoint and puts them in order.
+  static void join(std::vector<timeline_window>& windows) {
+    std::sort(windows.begin(), windows.end(),
+              [](const timeline_window& a, const timeline_window& b) { return a.begin < b.begin; });
+    std::vector<timeline_window> out;
+    for (const timeline_window& w : windows)
+      if (out.empty() || w.begin > out.back().end) out.push_back(w);
+      else out.back().end = std::max(out.back().end, w.end);
+    windows = std::move(out);
+  }
   static std::uint64_t key_of(std::uint32_t log, std::uint32_t path) noexcept {
     return std::uint64_t{log} << 32U | path;
   }
@@ -40384,10 +41250,10 @@ class history_writer {
 
   void add_calls() {
     device_timeline& to = out_.device.timeline;
-    correlation_index waits(from_->waits.size()), copies(2 * from_->calls.size());
-    for (const noted_wait& w : from_->waits)
-      waits.add(w.correlation, static_cast<std::size_t>(&w - from_->waits.begin()));
-    for (const noted_call& from : from_->calls) {
+    correlation_index waits(waits_.size()), copies(2 * calls_.size());
+    for (const noted_wait& w : waits_)
+      waits.add(w.correlation, static_cast<std::size_t>(&w - waits_.data()));
+    for (const noted_call& from : calls_) {
       const known_function& f = function(from.function);
       const scope_place* const scope = place_of(from.log, from.path);
       const log_place* const log = place_of(from.log);
@@ -40403,7 +41269,7 @@ class history_writer {
       std::uint32_t said = waits.find(from.ids[0]);
       if (said == correlation_index::none) said = waits.find(from.ids[1]);
       if (said != correlation_index::none) {
-        const noted_wait& w = from_->waits.begin()[said];
+        const noted_wait& w = waits_[said];
         call.device = from_->device_of(w.context);
         call.stream = w.stream == activity::of_no_stream ? 0 : w.stream;
         call.event = w.event;
@@ -40424,6 +41290,9 @@ class history_writer {
 
   profile& out_;
   const device_history* from_;
+  std::vector<noted_call> calls_;  // of the ring, and those of windows that it no longer has
+  std::vector<noted_wait> waits_;
+  std::vector<std::uint64_t> calls_numbers_, waits_numbers_;  // of the latter
   std::vector<log_place> logs_;
   std::vector<scope_place> scopes_;
   std::unordered_map<std::uint64_t, std::size_t> number_of_scope_;  // in scopes_, by key_of()
@@ -40951,7 +41820,7 @@ KPROF_DETAIL_END
 #define KPROF_ATTRIBUTE_STEP_SHARES_HPP
 
 // Puts the program's steps into a profile: their marks and sums, and what the scopes of the
-// timeline did in the latest of them. Linear in the timeline. Included by build.hpp.
+// timeline did in those that it has whole. Linear in the timeline. Included by build.hpp.
 
 #include <algorithm>
 #include <cstddef>
@@ -40972,25 +41841,36 @@ class KPROF_DETAIL_LOCAL step_shares {
     if (log.steps.count < 2 || log.steps.total <= most_ticks_) return;
     most_ticks_ = log.steps.total;
     windows_ = log.steps.kept();
+    of_ = &log.steps;
   }
   /// `recycled`: the time in ticks from which on the timeline has all scopes.
-  void choose(std::uint64_t recycled) {
+  void choose(std::uint64_t recycled, const step_windows& kept) {
+    kept_ = kept.all();
+    const std::vector<step_window> own = kept.all_of(of_);
+    std::vector<step_span> chosen;
+    const std::size_t most = most_shared_steps(nodes_);
+    for (const step_window& w : own)
+      if (w.step.begin < recycled && chosen.size() < most / 2) chosen.push_back(w.step);
     std::size_t first = 0;
     while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    const std::size_t most = most_shared_steps(nodes_);
-    if (windows_.size() - first > most) first = windows_.size() - most;
-    windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(first));
+    first = std::max(first, windows_.size() - std::min(windows_.size(), most - chosen.size()));
+    chosen.insert(chosen.end(), windows_.begin() + static_cast<std::ptrdiff_t>(first),
+                  windows_.end());
+    windows_ = std::move(chosen);
   }
+  /// The steps whose scopes may lie before the timeline's unbroken end.
+  const std::vector<step_window>& kept() const noexcept { return kept_; }
 
   /// The steps of a thread, whose nodes are in the profile from `base` on.
   void add(profile& out, const thread_log& log, std::uint32_t thread, std::uint32_t base,
-           std::uint64_t now) {
+           std::uint64_t now, const step_windows& kept) {
+    if (!kept.all_of(&log.steps).empty()) kept_thread_ = thread;
     add_sums(out, log, thread, now);
     if (!windows_.empty()) add_scopes(out, log, base);
   }
 
-  /// `recycled`: what choose() asks for, as it is now.
-  void finish(profile& out, std::uint64_t recycled) {
+  /// Both are what choose() asks for, as they are now.
+  void finish(profile& out, std::uint64_t recycled, const step_windows& kept) {
     if (out.stepping.threads.empty()) return;
     std::sort(out.steps.begin(), out.steps.end(), [](const step_mark& a, const step_mark& b) {
       return a.end != b.end       ? a.end < b.end
@@ -41001,25 +41881,45 @@ class KPROF_DETAIL_LOCAL step_shares {
     for (std::size_t i = 1; i < out.stepping.threads.size(); ++i)
       if (out.stepping.threads[i].total_ns > out.stepping.threads[most].total_ns) most = i;
     if (most != 0) std::swap(out.stepping.threads[0], out.stepping.threads[most]);
+    add_kept(out, recycled, kept.all());
     std::vector<step_share> shares = std::exchange(out.stepping.shares, {});
     if (windows_.empty()) return;
     std::vector<std::uint32_t> marks = marks_of_windows(out, out.stepping.threads[0].thread);
     // Another thread has overtaken this one, or the marks were thinned meanwhile.
     if (marks.size() != windows_.size()) return;
-    std::size_t first = 0;
-    while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    if (first == windows_.size()) return;
-    out.stepping.whole_from = ns(windows_[first].begin);
     out.stepping.shares.reserve(shares.size());
-    for (std::size_t i = first; i < windows_.size(); ++i)
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      const bool is_whole = windows_[i].begin >= recycled;
+      if (is_whole && out.stepping.whole_from < 0) out.stepping.whole_from = ns(windows_[i].begin);
+      if (!is_whole && !is_kept(out, marks[i])) continue;
       for (const step_share& s : shares)
         if (s.step == i) {
           out.stepping.shares.push_back(s);
           out.stepping.shares.back().step = marks[i];
         }
+    }
   }
 
  private:
+  static bool is_kept(const profile& out, std::uint32_t mark) noexcept {
+    return std::any_of(out.stepping.kept.begin(), out.stepping.kept.end(),
+                       [mark](const kept_step& k) { return k.step == mark; });
+  }
+  /// The steps whose windows have been kept from choose() to now, before the unbroken end.
+  void add_kept(profile& out, std::uint64_t recycled, const std::vector<step_window>& now) const {
+    for (const step_window& w : kept_) {
+      const auto still =
+          std::find_if(now.begin(), now.end(), [&](const step_window& o) { return o.same_as(w); });
+      if (still == now.end() || w.step.begin >= recycled) continue;
+      for (std::uint32_t i = 0; i < out.steps.size(); ++i) {
+        const step_mark& m = out.steps[i];
+        if (m.thread != kept_thread_ || m.index != w.step.index || m.begin != ns(w.step.begin))
+          continue;
+        out.stepping.kept.push_back({i, static_cast<kept_as>(w.role)});
+        break;
+      }
+    }
+  }
   std::int64_t ns(std::uint64_t ticks) const {
     return static_cast<std::int64_t>(time_.since_start_ns(ticks));
   }
@@ -41057,7 +41957,7 @@ class KPROF_DETAIL_LOCAL step_shares {
     const std::size_t nodes = log.tree.nodes().size(), steps = windows_.size();
     std::vector<cell> cells(nodes * steps);
     std::size_t at = 0;
-    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+    const auto add = [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
       // Scopes come in the order of their ends: mostly they are in the step of the one before.
       while (at < steps && windows_[at].end < end) ++at;
       for (std::size_t i = at + 1; i-- > 0;) {
@@ -41070,7 +41970,9 @@ class KPROF_DETAIL_LOCAL step_shares {
         const std::uint64_t from = std::max(start, step.begin), to = std::min(end, step.end);
         c.ticks += to > from ? to - from : 0;
       }
-    });
+    };
+    if (!kept_.empty()) log.visit_kept(add);
+    log.visit_timeline(add);
     const double ns_per_tick = time_.ns_per_tick();
     for (std::size_t i = 0; i < steps; ++i) {
       cell* const step = cells.data() + i * nodes;
@@ -41102,7 +42004,10 @@ class KPROF_DETAIL_LOCAL step_shares {
   const timebase& time_;
   std::size_t nodes_ = 0;  // of all threads
   std::uint64_t most_ticks_ = 0;
-  std::vector<step_span> windows_;  // in order, disjoint
+  const step_totals* of_ = nullptr;  // the steps that windows_ are some of
+  std::vector<step_span> windows_;   // in order, disjoint
+  std::vector<step_window> kept_;    // the recorder's, when the timeline was about to be walked
+  std::uint32_t kept_thread_ = step_mark::none;  // whose steps they are
 };
 
 }  // namespace detail
@@ -41451,7 +42356,7 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                        operator_numbers& operators, const part_groups& groups,
                        shared_calls_of_profile& shared, const moment& at, history_writer& history,
-                       call_links& links) {
+                       call_links& links, const std::vector<step_window>& kept) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -41507,7 +42412,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
   out.complete.in_timeline += log.timeline_scopes();
   if (at.scopes == single_scopes::all ||
       (at.scopes == single_scopes::beside_devices && history.has_items()))
-    add_timeline(out, log, base, at.time.first().ticks, links);
+    add_timeline(out, log, base, at.time.first().ticks, kept, links);
 }
 
 /// Everything but the session's own state, the clock's description and kprof's cost. `device`:
@@ -41529,20 +42434,20 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     from.each_thread([&](const thread_log& log) { history.expect(log.number); });
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
-  steps.choose(from.counts().recycled_until);
+  steps.choose(from.counts().recycled_until, from.windows());
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
-              static_cast<std::uint32_t>(out.nodes.size()), at.now);
+              static_cast<std::uint32_t>(out.nodes.size()), at.now, from.windows());
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
-               links);
+               links, steps.kept());
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
   shared.finish();
-  steps.finish(out, from.counts().recycled_until);
+  steps.finish(out, from.counts().recycled_until, from.windows());
   const recorder_counts& counts = from.counts();
   if (const std::uint64_t lost = counts.steps_lost; lost != 0)
     out.notes.push_back("there was no memory to note the ends of " + std::to_string(lost) +
@@ -50693,6 +51598,7 @@ KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ti
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));
+  own_recorder->windows().expect(*static_cast<thread_log*>(this_log));
 }
 
 }  // namespace detail

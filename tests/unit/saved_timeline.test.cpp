@@ -130,6 +130,8 @@ TEST_CASE("saved_timeline.random_ones_come_back") {
         {index(run.steps.size()), index(run.nodes.size()), random(), 7.25, 3.5});
     run.stepping.region = "iteration";
     run.stepping.whole_from = time();
+    run.stepping.kept.push_back(
+        {index(run.steps.size()), static_cast<kprof::kept_as>(random() % 3)});
   }
   const std::string text = saved_text(run);
   const loaded_profile loaded = load_text(text);
@@ -147,6 +149,7 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
   run.steps[0].thread = 99'999;
   run.stepping.threads.push_back({.thread = 99'999});
   run.stepping.shares.push_back({99'999, 99'999, 1, 0, 0});
+  run.stepping.kept = {{99'999, kprof::kept_as::median}, {1, kprof::kept_as::latest}};
   const loaded_profile loaded = load_text(saved_text(run));
   REQUIRE(loaded.result.message == "");
   CHECK(loaded.run.device.timeline.items[0].work == kprof::device_item::none);
@@ -160,6 +163,10 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
   CHECK(loaded.run.stepping.threads[0].thread == kprof::thread_steps::none);
   CHECK(loaded.run.stepping.shares[0].step == kprof::step_share::none);
   CHECK(loaded.run.stepping.shares[0].node == kprof::step_share::none);
+  REQUIRE(loaded.run.stepping.kept.size() == 2);
+  CHECK(loaded.run.stepping.kept[0].step == kprof::kept_step::none);
+  CHECK(loaded.run.stepping.kept[0].why == kprof::kept_as::median);
+  CHECK(loaded.run.stepping.kept[1].step == 1);
 
   for (const std::string given :
        {"\"device\":{\"timeline\":{\"items\":[{\"work\":0}]}}",
@@ -169,7 +176,8 @@ TEST_CASE("saved_timeline.references_to_nothing_are_not_saved_nor_loaded") {
         "\"device\":{\"timeline\":{\"calls\":[{\"thread\":0}]}}",
         "\"device\":{\"calls\":[{\"name\":0}]}", "\"device\":{\"calls\":[{\"scope\":0}]}",
         "\"steps\":[{\"thread\":0}]", "\"stepping\":{\"threads\":[{\"thread\":0}]}",
-        "\"stepping\":{\"shares\":[{\"step\":0}]}", "\"stepping\":{\"shares\":[{\"node\":0}]}"}) {
+        "\"stepping\":{\"shares\":[{\"step\":0}]}", "\"stepping\":{\"kept\":[{\"step\":0}]}",
+        "\"stepping\":{\"shares\":[{\"node\":0}]}"}) {
     INFO(given);
     CHECK_THAT(load_text("{\"kprof_profile\":1," + given + "}").result.message,
                Contains("refer to what is not there"));

@@ -94,6 +94,10 @@ class KPROF_DETAIL_LOCAL attribution {
       }
       log.launches.clear();
     });
+    history_.windows.want(
+        threads_.windows().all(),
+        [this](std::uint64_t ticks) { return since_epoch(line_.realtime_of(ticks)); },
+        history_.whole_since);
   }
   /// When the session started, by the latest reading of CLOCK_REALTIME, which may have been set.
   void set_epoch(std::uint64_t realtime_ns) noexcept { epoch_ = realtime_ns; }

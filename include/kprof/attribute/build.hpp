@@ -198,7 +198,7 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 inline void add_thread(profile& out, thread_log& log, const site_table& sites,
                        operator_numbers& operators, const part_groups& groups,
                        shared_calls_of_profile& shared, const moment& at, history_writer& history,
-                       call_links& links) {
+                       call_links& links, const std::vector<step_window>& kept) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -254,7 +254,7 @@ inline void add_thread(profile& out, thread_log& log, const site_table& sites,
   out.complete.in_timeline += log.timeline_scopes();
   if (at.scopes == single_scopes::all ||
       (at.scopes == single_scopes::beside_devices && history.has_items()))
-    add_timeline(out, log, base, at.time.first().ticks, links);
+    add_timeline(out, log, base, at.time.first().ticks, kept, links);
 }
 
 /// Everything but the session's own state, the clock's description and kprof's cost. `device`:
@@ -276,20 +276,20 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     from.each_thread([&](const thread_log& log) { history.expect(log.number); });
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
-  steps.choose(from.counts().recycled_until);
+  steps.choose(from.counts().recycled_until, from.windows());
   from.each_thread([&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
-              static_cast<std::uint32_t>(out.nodes.size()), at.now);
+              static_cast<std::uint32_t>(out.nodes.size()), at.now, from.windows());
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
-               links);
+               links, steps.kept());
   });
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
   shared.finish();
-  steps.finish(out, from.counts().recycled_until);
+  steps.finish(out, from.counts().recycled_until, from.windows());
   const recorder_counts& counts = from.counts();
   if (const std::uint64_t lost = counts.steps_lost; lost != 0)
     out.notes.push_back("there was no memory to note the ends of " + std::to_string(lost) +

@@ -7,7 +7,9 @@
 // history_writer.hpp makes the profile's device_timeline of it. Guarded by attribution's lock.
 
 #include <kprof/attribute/item_ring.hpp>
+#include <kprof/attribute/item_windows.hpp>
 #include <kprof/attribute/launch_table.hpp>
+#include <kprof/attribute/noted_calls.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 
@@ -18,35 +20,18 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// A call of a function of the device's library that launched nothing, or that blocks.
-struct noted_call {
-  std::int64_t begin;  // ns since the session's start
-  std::int64_t end;
-  std::uint32_t log;       // the number of the thread's
-  std::uint32_t path;      // of the scopes around it
-  std::uint32_t ids[2];    // correlation ids; 0: none
-  std::uint16_t function;  // as in observed_call
-};
-/// What the collector said of such a call.
-struct noted_wait {
-  std::uint32_t correlation;
-  std::uint32_t context;
-  std::uint32_t stream;
-  std::uint32_t event;
-  waiting on;
-};
-
 class device_history {
  public:
   /// Bytes of a session's `memory`.
   static constexpr std::size_t share(std::size_t memory) noexcept {
-    return memory / 16 + memory / 64 + memory / 128;
+    return memory / 16 + memory / 64 + memory / 128 + item_windows::share(memory);
   }
   /// Forgets everything. `memory`: bytes of the session; 0: nothing is kept from now on.
   void restart(std::size_t memory) noexcept {
     items.restart(memory / 16 / sizeof(packed_item));
     calls.restart(memory / 64 / sizeof(noted_call));
     waits.restart(memory / 128 / sizeof(noted_wait));
+    windows.restart(memory);
     known_contexts_ = 0, latest_context_ = 0;
     whole_since = 0;
   }
@@ -57,7 +42,7 @@ class device_history {
                                   std::uint32_t log, std::uint32_t row,
                                   std::uint64_t epoch) noexcept {
     if (!items.keeps_any()) return items.drop();
-    if (items.is_full()) whole_since = std::max(whole_since, items.next().end());
+    if (items.is_full()) push_out_item(items.next().end());
     items.add(a, launch, when, log, row, epoch);
     if (a.context != latest_context_) note_context(a.context, a.device);
   }
@@ -65,7 +50,7 @@ class device_history {
   /// `also`, its other correlation ids, come by also_known_as().
   void add(const noted_call& call) noexcept {
     if (!calls.keeps_any()) return calls.drop();
-    if (calls.is_full()) whole_since = std::max(whole_since, calls.next().end);
+    if (calls.is_full()) push_out_call(calls.next().end);
     calls.add(call);
   }
   void also_known_as(std::uint32_t correlation) noexcept {
@@ -78,7 +63,9 @@ class device_history {
               waits_itself ? static_cast<waiting>(a.direction) : waiting::unknown);
   }
 
-  std::size_t bytes() const noexcept { return items.bytes() + calls.bytes() + waits.bytes(); }
+  std::size_t bytes() const noexcept {
+    return items.bytes() + calls.bytes() + waits.bytes() + windows.bytes();
+  }
 
   /// The device of a context by the collector's number; 0 where it is not known.
   std::uint32_t device_of(std::uint32_t context) const noexcept {
@@ -89,11 +76,21 @@ class device_history {
   latest_ring<packed_item> items;
   latest_ring<noted_call> calls;
   latest_ring<noted_wait> waits;
+  item_windows windows;  // copies of some of the three
   /// What a function is, by its number; nullptr: not known.
   function_description (*describe_function)(std::uint16_t number) noexcept = nullptr;
   std::int64_t whole_since = 0;  // nothing that ended after that has been pushed out
 
  private:
+  /// One that ends then is about to be pushed out.
+  void push_out_item(std::int64_t end) noexcept {
+    while (end >= windows.items_from()) windows.save_items(items, calls, waits);
+    whole_since = std::max(whole_since, end);
+  }
+  void push_out_call(std::int64_t end) noexcept {
+    while (end >= windows.calls_from()) windows.save_calls(calls);
+    whole_since = std::max(whole_since, end);
+  }
   static constexpr std::size_t most_contexts = 64;  // a process mostly has one a device
 
   void note_context(std::uint32_t context, std::uint32_t device) noexcept {

@@ -10,6 +10,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/record/thread_log.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -54,7 +55,13 @@ class history_writer {
   /// `from`: nullptr where nothing was collected.
   history_writer(profile& out, const device_history* from) : out_(out), from_(from) {
     if (from_ == nullptr) return;
-    for (const noted_call& c : from_->calls) add_place({c.log, c.path, device_item::none});
+    calls_.assign(from_->calls.begin(), from_->calls.end());
+    waits_.assign(from_->waits.begin(), from_->waits.end());
+    for (const item_window& w : from_->windows) {
+      add_older(from_->calls, w.calls, calls_numbers_, calls_);
+      add_older(from_->waits, w.waits, waits_numbers_, waits_);
+    }
+    for (const noted_call& c : calls_) add_place({c.log, c.path, device_item::none});
   }
   bool has_items() const noexcept { return from_ != nullptr && from_->items.size() != 0; }
   bool has_calls() const noexcept { return !scopes_.empty(); }
@@ -96,13 +103,20 @@ class history_writer {
   void finish(std::int64_t now) {
     if (from_ == nullptr) return;
     device_timeline& to = out_.device.timeline;
-    to.items.reserve(to.items.size() + from_->items.size());
+    std::vector<packed_item> older;
+    std::vector<std::uint64_t> numbers;
+    for (const item_window& w : from_->windows) add_older(from_->items, w.items, numbers, older);
+    to.items.reserve(to.items.size() + from_->items.size() + older.size());
     for (const packed_item& i : from_->items) add_item(i);
+    for (const packed_item& i : older) add_item(i);
     add_calls();
-    to.dropped_items = from_->items.dropped();
-    to.dropped_calls = from_->calls.dropped();
-    if (to.dropped_items != 0 || to.dropped_calls != 0)
-      to.windows.push_back({from_->whole_since, now});
+    to.dropped_items = from_->items.dropped() - older.size();
+    to.dropped_calls = from_->calls.dropped() - (calls_.size() - from_->calls.size());
+    if (from_->items.dropped() == 0 && from_->calls.dropped() == 0) return;
+    for (const item_window& w : from_->windows)
+      if (w.is_whole) to.windows.push_back({w.begin, w.end});
+    to.windows.push_back({from_->whole_since, now});
+    join(to.windows);
   }
 
  private:
@@ -122,6 +136,31 @@ class history_writer {
     bool blocks;
   };
 
+  /// Appends those of `some` that the ring no longer has, and that no other window had.
+  template <class T>
+  static void add_older(const latest_ring<T>& ring, const numbered<T>& some,
+                        std::vector<std::uint64_t>& known, std::vector<T>& to) {
+    const std::size_t before = known.size();
+    for (const auto& [number, element] : some) {
+      if (number >= ring.dropped() ||
+          std::binary_search(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(before),
+                             number))
+        continue;
+      known.push_back(number);
+      to.push_back(element);
+    }
+    std::sort(known.begin(), known.end());
+  }
+  /// Makes windows disjoint and puts them in order.
+  static void join(std::vector<timeline_window>& windows) {
+    std::sort(windows.begin(), windows.end(),
+              [](const timeline_window& a, const timeline_window& b) { return a.begin < b.begin; });
+    std::vector<timeline_window> out;
+    for (const timeline_window& w : windows)
+      if (out.empty() || w.begin > out.back().end) out.push_back(w);
+      else out.back().end = std::max(out.back().end, w.end);
+    windows = std::move(out);
+  }
   static std::uint64_t key_of(std::uint32_t log, std::uint32_t path) noexcept {
     return std::uint64_t{log} << 32U | path;
   }
@@ -178,10 +217,10 @@ class history_writer {
 
   void add_calls() {
     device_timeline& to = out_.device.timeline;
-    correlation_index waits(from_->waits.size()), copies(2 * from_->calls.size());
-    for (const noted_wait& w : from_->waits)
-      waits.add(w.correlation, static_cast<std::size_t>(&w - from_->waits.begin()));
-    for (const noted_call& from : from_->calls) {
+    correlation_index waits(waits_.size()), copies(2 * calls_.size());
+    for (const noted_wait& w : waits_)
+      waits.add(w.correlation, static_cast<std::size_t>(&w - waits_.data()));
+    for (const noted_call& from : calls_) {
       const known_function& f = function(from.function);
       const scope_place* const scope = place_of(from.log, from.path);
       const log_place* const log = place_of(from.log);
@@ -197,7 +236,7 @@ class history_writer {
       std::uint32_t said = waits.find(from.ids[0]);
       if (said == correlation_index::none) said = waits.find(from.ids[1]);
       if (said != correlation_index::none) {
-        const noted_wait& w = from_->waits.begin()[said];
+        const noted_wait& w = waits_[said];
         call.device = from_->device_of(w.context);
         call.stream = w.stream == activity::of_no_stream ? 0 : w.stream;
         call.event = w.event;
@@ -218,6 +257,9 @@ class history_writer {
 
   profile& out_;
   const device_history* from_;
+  std::vector<noted_call> calls_;  // of the ring, and those of windows that it no longer has
+  std::vector<noted_wait> waits_;
+  std::vector<std::uint64_t> calls_numbers_, waits_numbers_;  // of the latter
   std::vector<log_place> logs_;
   std::vector<scope_place> scopes_;
   std::unordered_map<std::uint64_t, std::size_t> number_of_scope_;  // in scopes_, by key_of()

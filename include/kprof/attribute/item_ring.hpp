@@ -117,6 +117,11 @@ class latest_ring {
     return added_ < size_ ? static_cast<std::size_t>(added_) : size_;
   }
   std::uint64_t dropped() const noexcept { return added_ - size(); }
+  /// The how manieth since restart() an element of the ring is.
+  std::uint64_t number_of(const T* element) const noexcept {
+    const auto place = static_cast<std::size_t>(element - begin());
+    return place < at_ ? added_ - at_ + place : added_ - at_ - size_ + place;
+  }
   std::size_t bytes() const noexcept { return size() * sizeof(T); }
   const T* begin() const noexcept { return all_.get(); }
   const T* end() const noexcept { return all_.get() + size(); }  // in no order

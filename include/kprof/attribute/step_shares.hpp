@@ -3,11 +3,12 @@
 #define KPROF_ATTRIBUTE_STEP_SHARES_HPP
 
 // Puts the program's steps into a profile: their marks and sums, and what the scopes of the
-// timeline did in the latest of them. Linear in the timeline. Included by build.hpp.
+// timeline did in those that it has whole. Linear in the timeline. Included by build.hpp.
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
+#include <kprof/record/step_windows.hpp>
 #include <kprof/record/thread_log.hpp>
 
 #include <algorithm>
@@ -29,25 +30,36 @@ class KPROF_DETAIL_LOCAL step_shares {
     if (log.steps.count < 2 || log.steps.total <= most_ticks_) return;
     most_ticks_ = log.steps.total;
     windows_ = log.steps.kept();
+    of_ = &log.steps;
   }
   /// `recycled`: the time in ticks from which on the timeline has all scopes.
-  void choose(std::uint64_t recycled) {
+  void choose(std::uint64_t recycled, const step_windows& kept) {
+    kept_ = kept.all();
+    const std::vector<step_window> own = kept.all_of(of_);
+    std::vector<step_span> chosen;
+    const std::size_t most = most_shared_steps(nodes_);
+    for (const step_window& w : own)
+      if (w.step.begin < recycled && chosen.size() < most / 2) chosen.push_back(w.step);
     std::size_t first = 0;
     while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    const std::size_t most = most_shared_steps(nodes_);
-    if (windows_.size() - first > most) first = windows_.size() - most;
-    windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(first));
+    first = std::max(first, windows_.size() - std::min(windows_.size(), most - chosen.size()));
+    chosen.insert(chosen.end(), windows_.begin() + static_cast<std::ptrdiff_t>(first),
+                  windows_.end());
+    windows_ = std::move(chosen);
   }
+  /// The steps whose scopes may lie before the timeline's unbroken end.
+  const std::vector<step_window>& kept() const noexcept { return kept_; }
 
   /// The steps of a thread, whose nodes are in the profile from `base` on.
   void add(profile& out, const thread_log& log, std::uint32_t thread, std::uint32_t base,
-           std::uint64_t now) {
+           std::uint64_t now, const step_windows& kept) {
+    if (!kept.all_of(&log.steps).empty()) kept_thread_ = thread;
     add_sums(out, log, thread, now);
     if (!windows_.empty()) add_scopes(out, log, base);
   }
 
-  /// `recycled`: what choose() asks for, as it is now.
-  void finish(profile& out, std::uint64_t recycled) {
+  /// Both are what choose() asks for, as they are now.
+  void finish(profile& out, std::uint64_t recycled, const step_windows& kept) {
     if (out.stepping.threads.empty()) return;
     std::sort(out.steps.begin(), out.steps.end(), [](const step_mark& a, const step_mark& b) {
       return a.end != b.end       ? a.end < b.end
@@ -58,25 +70,45 @@ class KPROF_DETAIL_LOCAL step_shares {
     for (std::size_t i = 1; i < out.stepping.threads.size(); ++i)
       if (out.stepping.threads[i].total_ns > out.stepping.threads[most].total_ns) most = i;
     if (most != 0) std::swap(out.stepping.threads[0], out.stepping.threads[most]);
+    add_kept(out, recycled, kept.all());
     std::vector<step_share> shares = std::exchange(out.stepping.shares, {});
     if (windows_.empty()) return;
     std::vector<std::uint32_t> marks = marks_of_windows(out, out.stepping.threads[0].thread);
     // Another thread has overtaken this one, or the marks were thinned meanwhile.
     if (marks.size() != windows_.size()) return;
-    std::size_t first = 0;
-    while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    if (first == windows_.size()) return;
-    out.stepping.whole_from = ns(windows_[first].begin);
     out.stepping.shares.reserve(shares.size());
-    for (std::size_t i = first; i < windows_.size(); ++i)
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      const bool is_whole = windows_[i].begin >= recycled;
+      if (is_whole && out.stepping.whole_from < 0) out.stepping.whole_from = ns(windows_[i].begin);
+      if (!is_whole && !is_kept(out, marks[i])) continue;
       for (const step_share& s : shares)
         if (s.step == i) {
           out.stepping.shares.push_back(s);
           out.stepping.shares.back().step = marks[i];
         }
+    }
   }
 
  private:
+  static bool is_kept(const profile& out, std::uint32_t mark) noexcept {
+    return std::any_of(out.stepping.kept.begin(), out.stepping.kept.end(),
+                       [mark](const kept_step& k) { return k.step == mark; });
+  }
+  /// The steps whose windows have been kept from choose() to now, before the unbroken end.
+  void add_kept(profile& out, std::uint64_t recycled, const std::vector<step_window>& now) const {
+    for (const step_window& w : kept_) {
+      const auto still =
+          std::find_if(now.begin(), now.end(), [&](const step_window& o) { return o.same_as(w); });
+      if (still == now.end() || w.step.begin >= recycled) continue;
+      for (std::uint32_t i = 0; i < out.steps.size(); ++i) {
+        const step_mark& m = out.steps[i];
+        if (m.thread != kept_thread_ || m.index != w.step.index || m.begin != ns(w.step.begin))
+          continue;
+        out.stepping.kept.push_back({i, static_cast<kept_as>(w.role)});
+        break;
+      }
+    }
+  }
   std::int64_t ns(std::uint64_t ticks) const {
     return static_cast<std::int64_t>(time_.since_start_ns(ticks));
   }
@@ -114,7 +146,7 @@ class KPROF_DETAIL_LOCAL step_shares {
     const std::size_t nodes = log.tree.nodes().size(), steps = windows_.size();
     std::vector<cell> cells(nodes * steps);
     std::size_t at = 0;
-    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+    const auto add = [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
       // Scopes come in the order of their ends: mostly they are in the step of the one before.
       while (at < steps && windows_[at].end < end) ++at;
       for (std::size_t i = at + 1; i-- > 0;) {
@@ -127,7 +159,9 @@ class KPROF_DETAIL_LOCAL step_shares {
         const std::uint64_t from = std::max(start, step.begin), to = std::min(end, step.end);
         c.ticks += to > from ? to - from : 0;
       }
-    });
+    };
+    if (!kept_.empty()) log.visit_kept(add);
+    log.visit_timeline(add);
     const double ns_per_tick = time_.ns_per_tick();
     for (std::size_t i = 0; i < steps; ++i) {
       cell* const step = cells.data() + i * nodes;
@@ -159,7 +193,10 @@ class KPROF_DETAIL_LOCAL step_shares {
   const timebase& time_;
   std::size_t nodes_ = 0;  // of all threads
   std::uint64_t most_ticks_ = 0;
-  std::vector<step_span> windows_;  // in order, disjoint
+  const step_totals* of_ = nullptr;  // the steps that windows_ are some of
+  std::vector<step_span> windows_;   // in order, disjoint
+  std::vector<step_window> kept_;    // the recorder's, when the timeline was about to be walked
+  std::uint32_t kept_thread_ = step_mark::none;  // whose steps they are
 };
 
 }  // namespace detail

@@ -9,6 +9,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ class neighbours_of_calls {
 
   void find() {
     for (slow_call_details& c : calls_)
-      c.threads_known = threads_known_from_ && c.begin_ns >= *threads_known_from_;
+      c.threads_known = threads_known_from_ && (c.begin_ns >= *threads_known_from_ ||
+                                                is_in_kept_step(p_, c.begin_ns, c.begin_ns + c.ns));
     for (const timeline_scope& s : p_.timeline)
       if (s.node < p_.nodes.size() && is_op(s.node) && !in_operator_[s.node]) {
         const double begin = p_.clock.to_ns(s.start);

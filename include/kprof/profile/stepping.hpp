@@ -51,6 +51,22 @@ constexpr std::size_t most_shared_steps(std::size_t nodes) noexcept {
   return most_step_cells / (nodes == 0 ? 1 : nodes);
 }
 
+/// Why the timeline has a step that is older than the rest of it.
+enum class kept_as : std::uint8_t {
+  slowest,
+  median,  ///< it took about as long as the median step
+  latest,
+};
+
+/// A step that lies before profile::timeline's unbroken end and that the timeline has all the same.
+/// Its scopes are there but for those that began before it, or that another thread ended later.
+struct kept_step {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t step = none;  ///< index in profile::steps
+  kept_as why = kept_as::slowest;
+};
+
 /// The program's steps.
 struct stepping {
   std::string region;                 ///< whose runs are the steps; empty: kprof::step() began them
@@ -59,6 +75,7 @@ struct stepping {
   /// Steps of the first thread that began no earlier, in ns since the session's start, are whole:
   /// all scopes in them are in `shares`. Negative: none is.
   std::int64_t whole_from = -1;
+  std::vector<kept_step> kept;  ///< in the order of their ends; they have shares too
 };
 
 KPROF_DETAIL_END

@@ -24,6 +24,7 @@ KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ti
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));
+  own_recorder->windows().expect(*static_cast<thread_log*>(this_log));
 }
 
 }  // namespace detail

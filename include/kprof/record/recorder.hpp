@@ -10,7 +10,7 @@
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/chunk_supply.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/forked_child.hpp>
 #include <kprof/record/lock_in_time.hpp>
@@ -58,13 +58,13 @@ class KPROF_DETAIL_LOCAL recorder {
   void set_memory(std::size_t bytes) noexcept {
     memory_limit_.store(bytes, std::memory_order_relaxed);
     budget_.set_limit(bytes / 4);
-    pool_.set_limit(bytes - bytes / 4);
+    chunks_.set_memory(bytes);
   }
   std::size_t memory_limit() const noexcept {
     return memory_limit_.load(std::memory_order_relaxed);
   }
   tree_budget& budget() noexcept { return budget_; }
-  std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
+  std::size_t memory_held() noexcept { return chunks_.pool.held() + budget_.now(); }
 
   /// Gives a call site its number; false when there are too many, and without memory.
   bool number(site& where) noexcept {
@@ -80,14 +80,15 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log, waits);
+    chunk* const c =
+        log.fits_no_chunk(record) ? nullptr : chunks_.refill(log, deferrable_chunks(), waits);
     if (c == nullptr) return counts_.lose(lost);
     auto own = waits.lock(log.mutex());
     if (!own) {
-      pool_.give_back(c);
+      chunks_.pool.give_back(c);
       return counts_.lose(lost);
     }
-    log.append(c, pool_);
+    log.append(c, chunks_.pool);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
     const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();
@@ -111,10 +112,10 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([this] { threads_.fold_ended(); }, counts_.snapshot_folding_ns);
+    counts_.time_snapshot_folding([this] { threads_.fold_ended(); });
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
-      timed([log] { log->fold(); }, counts_.snapshot_folding_ns);
+      counts_.time_snapshot_folding([log] { log->fold(); });
       visit(*log);
     }
   }
@@ -124,7 +125,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    timed([&] { threads_.join_parts(until); }, counts_.snapshot_folding_ns);
+    counts_.time_snapshot_folding([&] { threads_.join_parts(until); });
   }
   const part_calls& shared_calls() const noexcept { return threads_.shared_calls(); }
   /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
@@ -194,10 +195,12 @@ class KPROF_DETAIL_LOCAL recorder {
     for (thread_log* log : threads_.logs()) log->mutex().lock();
     sites_.mutex().lock();
     paths_.mutex().lock();
-    pool_.mutex().lock();
+    chunks_.pool.mutex().lock();
+    chunks_.windows.mutex().lock();
   }
   void after_fork() {
-    pool_.mutex().unlock();
+    chunks_.windows.mutex().unlock();
+    chunks_.pool.mutex().unlock();
     paths_.mutex().unlock();
     sites_.mutex().unlock();
     for (thread_log* log : threads_.logs()) log->mutex().unlock();
@@ -219,6 +222,8 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
+  /// The steps whose scopes are kept when the timeline no longer reaches back to them.
+  step_windows& windows() noexcept { return chunks_.windows; }
 
  private:
   /// Chunks that a thread may leave to the next snapshot to fold: together a quarter of all. Those
@@ -234,14 +239,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
     if (lock.owns_lock())
       static_cast<void>(
-          attempt([&] { timed([&] { threads_.join_parts(until); }, counts_.folding_ns); }));
-  }
-
-  template <class Fold>
-  void timed(Fold fold, std::atomic<std::uint64_t>& sum) {
-    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
-    fold();
-    sum += nanoseconds_of(CLOCK_MONOTONIC) - before;
+          attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
@@ -256,36 +254,6 @@ class KPROF_DETAIL_LOCAL recorder {
       out = own ? use(log) : without_memory;
     });
     return had_memory ? out : without_memory;
-  }
-
-  /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
-  /// to no log; or nullptr. The caller holds no lock of a log.
-  chunk* refill(thread_log& log, patience& waits) noexcept {
-    chunk* c = nullptr;
-    {
-      const auto own = waits.lock(log.mutex());
-      if (!own) return nullptr;
-      // Without memory for the totals the records stay, and are folded later.
-      static_cast<void>(attempt(
-          [&] { timed([&] { log.fold_when_full(deferrable_chunks()); }, counts_.folding_ns); }));
-      c = pool_.take(log.oldest());
-      if (c == nullptr || c->owner == nullptr) return c;
-      if (c->owner == &log) return recycled(c);
-    }
-    const auto other = waits.lock(c->owner->mutex());
-    if (other) return recycled(c);
-    return pool_.put_back(c), nullptr;
-  }
-  /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
-  /// is no memory for what it holds.
-  chunk* recycled(chunk* c) noexcept {
-    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }, counts_.folding_ns); })) {
-      pool_.put_back(c);
-      return nullptr;
-    }
-    c->owner->release(c);
-    counts_.recycle_until(c->last_ticks);
-    return c;
   }
 
   /// Gives this thread a log, if it has none and has not ended.
@@ -319,6 +287,7 @@ class KPROF_DETAIL_LOCAL recorder {
     if (!child_.pending.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(threads_.mutex());
     if (!child_.pending.load(std::memory_order_relaxed)) return;
+    chunks_.stop_keeping();
     threads_.forget_other_threads(child_.log);
     restart_locked(child_.since);
     child_.log = nullptr;
@@ -326,22 +295,24 @@ class KPROF_DETAIL_LOCAL recorder {
   }
   void restart_locked(std::uint64_t now) {
     threads_.fold(child_.log, child_.at);
+    chunks_.stop_keeping();
     threads_.forget(now);
+    chunks_.windows.restart(memory_limit());
     // Without memory what it would forget stays until the next recording.
     static_cast<void>(attempt([this] { paths_.next_recording(); }));
   }
 
   std::atomic<std::size_t> memory_limit_{0};
   tree_budget budget_;
-  chunk_pool pool_;
   site_table sites_;
   path_table paths_{budget_};
-  thread_list threads_{sites_, paths_, budget_, pool_, counts_};
+  recorder_counts counts_;
+  chunk_supply chunks_{counts_};
+  thread_list threads_{sites_, paths_, budget_, chunks_, counts_};
   pthread_key_t thread_end_{};
   // false: the process has no more keys, and a thread that ended is shown as going on
   bool knows_thread_ends_ = false;
   forked_child child_;
-  recorder_counts counts_;
 };
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 // What the recorder counts that belongs to no thread's log. Any thread, without a lock.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/clock.hpp>
 #include <kprof/record/folded.hpp>
 
 #include <atomic>
@@ -35,10 +36,27 @@ struct recorder_counts {
     while (until < ticks &&
            !recycled_until.compare_exchange_weak(until, ticks, std::memory_order_relaxed)) {}
   }
+  /// Calls fold() and counts how long it takes: while scopes are recorded, or for a snapshot.
+  template <class Fold>
+  void time_folding(Fold fold) {
+    add_time(fold, folding_ns);
+  }
+  template <class Fold>
+  void time_snapshot_folding(Fold fold) {
+    add_time(fold, snapshot_folding_ns);
+  }
   void reset() noexcept {
     for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &steps_lost, &links_lost,
                         &dropped_inside, &recycled_until, &folding_ns, &snapshot_folding_ns})
       count->store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  template <class Fold>
+  static void add_time(Fold& fold, std::atomic<std::uint64_t>& to) {
+    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+    fold();
+    to += nanoseconds_of(CLOCK_MONOTONIC) - before;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/histogram.hpp>
+#include <kprof/record/step_windows.hpp>
 #include <kprof/record/tree_node.hpp>
 
 #include <algorithm>
@@ -19,16 +20,7 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// A step that has ended, in ticks.
-struct step_span {
-  std::uint64_t index = 0;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-
-  std::uint64_t ticks() const noexcept { return end > begin ? end - begin : 0; }
-};
-
-class step_totals {
+class KPROF_DETAIL_LOCAL step_totals {
  public:
   static constexpr std::size_t most_kept = 1024;  // drawn by chance; beside them:
   static constexpr std::size_t slowest_kept = 32;
@@ -38,6 +30,11 @@ class step_totals {
   ~step_totals() { clear(); }
   step_totals(const step_totals&) = delete;
   step_totals& operator=(const step_totals&) = delete;
+
+  /// Tells `windows` of each step that ends in the log.
+  void watch_by(step_windows& windows, thread_log& log) noexcept {
+    windows_ = &windows, log_ = &log;
+  }
 
   std::uint64_t count = 0;
   std::uint64_t total = 0;  // ticks
@@ -83,6 +80,7 @@ class step_totals {
     keep(step, count);
     keep_slow(step);
     latest_[latest_at_++ % latest_kept] = step;
+    if (windows_ != nullptr) tell_windows(step);
   }
 
   /// The steps that are known one by one, in the order of their ends.
@@ -92,6 +90,8 @@ class step_totals {
     const std::uint64_t latest = std::min<std::uint64_t>(latest_at_, latest_kept);
     for (std::uint64_t i = 0; i < latest; ++i) all.push_back(latest_[i]);
     if (count != 0) all.push_back(first);
+    if (windows_ != nullptr)
+      for (const step_window& w : windows_->all_of(this)) all.push_back(w.step);
     const auto sooner = [](const step_span& a, const step_span& b) {
       return a.end != b.end ? a.end < b.end : a.begin < b.begin;
     };
@@ -104,6 +104,8 @@ class step_totals {
   }
 
   void clear() noexcept {
+    if (windows_ != nullptr) windows_->forget(this);
+    usual_ = usual_until_ = 0;
     budget_->remove(std::exchange(charged_, 0));
     drawn_ = {};
     slow_ = {};
@@ -145,6 +147,14 @@ class step_totals {
   static constexpr std::uint64_t nothing_before = ~std::uint64_t{0};
 
  private:
+  /// The median is found anew when there are an eighth more steps: that looks at all durations.
+  void tell_windows(const step_span& step) noexcept {
+    if (count > usual_until_) {
+      usual_ = static_cast<std::uint64_t>(durations.quantile(0.5));
+      usual_until_ = count + count / 8;
+    }
+    windows_->note(log_, this, step, total, usual_);
+  }
   bool afford(std::size_t bytes) noexcept {
     if (budget_->now() + bytes > budget_->limit()) return false;
     charge(bytes);
@@ -187,6 +197,10 @@ class step_totals {
   }
 
   tree_budget* budget_;
+  step_windows* windows_ = nullptr;
+  thread_log* log_ = nullptr;
+  std::uint64_t usual_ = 0;        // ticks: the median when there were fewer steps
+  std::uint64_t usual_until_ = 0;  // count of steps
   std::uint64_t charged_ = 0;
   std::uint64_t next_index_ = 0;
   std::uint64_t random_ = 0x9E3779B97F4A7C15U;

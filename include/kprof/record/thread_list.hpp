@@ -6,7 +6,7 @@
 // totals of all that ended before.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/chunk_supply.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/part_calls.hpp>
 #include <kprof/record/recorder_counts.hpp>
@@ -31,12 +31,12 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL thread_list {
  public:
-  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool,
+  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_supply& chunks,
               recorder_counts& counts)
       : sites_(&sites),
         paths_(&paths),
         budget_(&budget),
-        pool_(&pool),
+        chunks_(&chunks),
         counts_(&counts),
         shared_calls_(sites, budget) {}
 
@@ -110,7 +110,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   void leave(thread_log& log) noexcept {
     {
       const std::lock_guard own(log.mutex());
-      log.stop_writing(*pool_);
+      log.stop_writing(chunks_->pool);
       log.ended = true;
       log.end = recording_clock.load()();
     }
@@ -129,7 +129,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       }
       {
         const std::lock_guard own(log->mutex());
-        log->discard(*pool_);
+        log->discard(chunks_->pool);
       }
       log->ended = true;
     }
@@ -167,7 +167,7 @@ class KPROF_DETAIL_LOCAL thread_list {
         continue;
       }
       const std::lock_guard own(logs_[i]->mutex());
-      logs_[i]->forget(now, *pool_);
+      logs_[i]->forget(now, chunks_->pool);
     }
   }
 
@@ -175,7 +175,11 @@ class KPROF_DETAIL_LOCAL thread_list {
   static constexpr std::ptrdiff_t kept_ended_threads = 64;
   static constexpr std::size_t few_parts = 256;
 
-  thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
+  thread_log* make() {
+    auto* const log = new thread_log(++last_number_, *sites_, *paths_, *budget_);
+    log->steps.watch_by(chunks_->windows, *log);
+    return log;
+  }
 
   /// Moves the totals of ended threads that are too many to be kept apart, and of all when memory
   /// for totals is scarce: what threads have in common is then held once. Without any memory they
@@ -274,6 +278,8 @@ class KPROF_DETAIL_LOCAL thread_list {
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
       others.counts.never_closed += from.open_scopes();
       if (from.timeline_scopes() != 0) counts_->recycle_until(from.latest_ticks());
+      if (from.oldest() != nullptr)
+        chunks_->windows.lose(first_ticks(*from.oldest()), from.latest_ticks());
       ++others.counts.merged_threads;
     }
     if (first != nullptr) {
@@ -292,7 +298,8 @@ class KPROF_DETAIL_LOCAL thread_list {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
     log->stack.clear();
-    log->forget(0, *pool_);
+    while (chunk* const c = chunks_->windows.take_of(log)) chunks_->pool.put_back(c);
+    log->forget(0, chunks_->pool);
     if (log == others_) others_ = nullptr;
     log->next_free = free_logs_;
     free_logs_ = log;
@@ -301,7 +308,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   site_table* sites_;
   path_table* paths_;
   tree_budget* budget_;
-  chunk_pool* pool_;
+  chunk_supply* chunks_;
   recorder_counts* counts_;
   std::mutex mutex_;  // guards all below, and `ended`, `thread_id` and `next_free` of the logs
   std::vector<thread_log*> logs_;

@@ -58,8 +58,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   // Everything below needs the lock.
 
-  /// The oldest chunk that the log holds, or nullptr.
-  chunk* oldest() const noexcept { return first_; }
+  /// The oldest chunk that the log holds and no step's window keeps, or nullptr.
+  chunk* oldest() const noexcept { return oldest_; }
+  /// A window keeps the chunk. Mostly it is the oldest.
+  void pass_over(const chunk* c) noexcept {
+    if (c == oldest_) oldest_ = c->next;
+  }
 
   /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
   void append(chunk* c, chunk_pool& pool) noexcept {
@@ -69,6 +73,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     c->previous = last_;
     (last_ != nullptr ? last_->next : first_) = c;
     last_ = c;
+    if (oldest_ == nullptr) oldest_ = c;
     stop_writing(pool);
     writing_ = c;
     if (unread_ == nullptr) start_reading(c);
@@ -127,6 +132,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   /// Takes a full chunk that has been folded out of the log.
   void release(chunk* c) noexcept {
+    pass_over(c);
     (c->previous != nullptr ? c->previous->next : first_) = c->next;
     (c->next != nullptr ? c->next->previous : last_) = c->previous;
   }
@@ -151,7 +157,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
       pool.give_back(c);
       c = next;
     }
-    first_ = last_ = writing_ = unread_ = nullptr;
+    first_ = oldest_ = last_ = writing_ = unread_ = nullptr;
     backlog_ = 0;
     limit = nullptr;
     publish(nullptr);
@@ -261,15 +267,24 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
                  from);
   }
 
-  /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first.
-  template <class Use>
-  void each_stretch(Use use) const {
-    each_stretch(use, without_holes());
+  /// The same for the scopes in chunks before the timeline's unbroken end: chunks that windows of
+  /// steps keep, or that are about to be recycled.
+  template <class Visit>
+  void visit_kept(Visit visit, std::vector<call_note>* notes = nullptr) const {
+    timeline_walk<Visit> walk(visit, 0, notes);
+    const chunk* const tail = without_holes();
+    for (const chunk* c = first_; c != tail; c = c->next) {
+      if (c->previous == nullptr || c->previous->number + 1 != c->number)
+        walk.leap_to(c->first_depth);
+      if (c->folded) walk.over(c->timeline_from, c->end);
+    }
   }
-  /// The same from this chunk on.
+
+  /// Calls use(chunk, from, to) for the records of the timeline in each chunk, oldest first, from
+  /// `first` on where it is not null.
   template <class Use>
-  void each_stretch(Use use, const chunk* first) const {
-    for (const chunk* c = first; c != nullptr; c = c->next) {
+  void each_stretch(Use use, const chunk* first = nullptr) const {
+    for (const chunk* c = first != nullptr ? first : without_holes(); c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       use(*c, c->timeline_from, c->folded ? c->end : unread);
     }
@@ -322,6 +337,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   std::mutex mutex_;        // guards all of the log but what the thread itself writes: log_head
   chunk* first_ = nullptr;  // of the timeline, oldest first
+  chunk* oldest_ = nullptr;
   chunk* last_ = nullptr;
   chunk* writing_ = nullptr;    // the last one, while the thread writes in it
   chunk* unread_ = nullptr;     // where folding goes on, at read_at_

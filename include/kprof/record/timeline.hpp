@@ -15,6 +15,13 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// When the first record of a folded chunk was made, in ticks.
+inline std::uint64_t first_ticks(chunk& c) noexcept {
+  if (c.end == c.begin()) return c.last_ticks;
+  const std::uint64_t word = get(c.begin());
+  return (word & end_bit) != 0 ? word & ~end_bit : get(c.begin() + 8);
+}
+
 /// What the program has said of a call: the number it is named by, or that of the call it belongs
 /// to.
 struct call_note {
@@ -30,6 +37,13 @@ class timeline_walk {
   /// `notes`: where those of the visited scopes go, or nullptr. `depth`: of scopes open already.
   timeline_walk(Visit& visit, std::uint64_t depth, std::vector<call_note>* notes)
       : visit_(visit), depth_(depth), notes_(notes) {}
+
+  /// Goes on behind a hole, where so many scopes are open.
+  void leap_to(std::uint64_t depth) noexcept {
+    depth_ = depth;
+    starts_.clear();
+    waiting_.clear();
+  }
 
   /// Walks over the records from `at` to `stop`, which have been folded.
   void over(const char* at, const char* stop) {

@@ -10,6 +10,7 @@
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/timeline/intervals.hpp>
 #include <kprof/model/timeline/item_kinds.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -119,7 +120,9 @@ inline std::int64_t whole_ns(double ns) noexcept {
 [[gnu::cold]] inline void add_items(const profile& p, run_times& out) {
   std::vector<item_kind> kinds;
   for (const device_work& w : p.device.work) kinds.push_back(kind_of(p, out.operators, w));
+  const std::int64_t unbroken = unbroken_devices_from(p);
   for (const device_item& i : p.device.timeline.items) {
+    if (std::max(i.start, i.end) < unbroken) continue;
     if (i.end < i.start) {
       ++out.untimed;
       continue;
@@ -165,7 +168,9 @@ inline std::int64_t whole_ns(double ns) noexcept {
 }
 
 [[gnu::cold]] inline void add_calls(const profile& p, run_times& out) {
+  const std::int64_t unbroken = unbroken_devices_from(p);
   for (const host_call& c : p.device.timeline.calls) {
+    if (std::max(c.begin, c.end) < unbroken) continue;
     if (c.end < c.begin) {
       ++out.untimed;
       continue;
@@ -220,12 +225,14 @@ class innermost_scopes {
     if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
       depth[i] = depth[parent] + 1;
   std::vector<host_segment> scopes;
+  const double unbroken = unbroken_from(p);
   for (const timeline_scope& s : p.timeline) {
     const std::int64_t begin = whole_ns(p.clock.to_ns(s.start));
     // Begins and ends are rounded alike, so that the scopes nest as they did.
     const std::int64_t end =
         std::max(begin, whole_ns((static_cast<double>(s.start) + static_cast<double>(s.duration)) *
                                  p.clock.ns_per_tick));
+    if (static_cast<double>(end) < unbroken) continue;
     if (s.node < p.nodes.size() && p.nodes[s.node].kind != scope_kind::root && begin < end)
       scopes.push_back({{begin, end}, s.node});
   }
@@ -248,7 +255,8 @@ class innermost_scopes {
 
 }  // namespace detail
 
-/// The times of a run. A profile whose timeline was not asked for has no scopes in it.
+/// The times of a run, as far as its timeline reaches back without a gap: not those of the single
+/// steps before that. A profile whose timeline was not asked for has no scopes in it.
 [[gnu::cold]] inline run_times times_of(const profile& p) {
   run_times out;
   out.operators = detail::operators_around(p);

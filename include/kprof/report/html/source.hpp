@@ -2536,10 +2536,11 @@ range.append(el("span"),el("span",null,isNarrow()?"drag moves, two fingers zoom"
 :"drag moves, Ctrl + wheel or W S zooms, A D moves, 0 shows all"));
 byId("timeline_b").replaceChildren(strip,range,canvas);
 const left=timeline.all - timeline.shown;
-byId("timeline_n").textContent=left>0
+byId("timeline_n").textContent=(left>0
 ?`${count(timeline.shown)} of ${count(timeline.all)} slices: the median and slowest step ` +
 "where there are steps, and the longest of the rest; sums are not affected"
-:`${count(timeline.all)} slices, none left out`;
+:`${count(timeline.all)} slices, none left out`)+
+(timeline.older?`. Before the unbroken end ${timeline.older}`:"");
 if(stepFor("median")&&data.steps.of.length>1)
 byId("timeline_t").append(segmented("Show",[["median","median"],["slowest","slowest"],
 ["first","first"],["all","all"]],"median",showStep));

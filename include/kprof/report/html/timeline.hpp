@@ -10,6 +10,7 @@
 #include <kprof/model/number_text.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/steps.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/model/timeline/run_times.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
@@ -59,6 +60,7 @@ class page_timeline {
   [[gnu::cold]] void put(script_json& out) const {
     out.member("all", all_);
     out.member("shown", slices_.size());
+    out.member("older", kept_steps_text(t_.run));
     // The steps that are shown whole, by their begins: the median and the slowest one.
     out.column("steps", steps_to_keep(), [&](const interval& i) { out.integer(i.begin); });
     out.column("names", names_, [&](const std::string& name) { out.text(name); });
@@ -178,7 +180,10 @@ class page_timeline {
       return bounded_time(a.end) - bounded_time(a.begin) <
              bounded_time(b.end) - bounded_time(b.begin);
     });
-    const step_mark &median = marks[marks.size() / 2], &slowest = marks.back();
+    const step_mark& slowest = marks.back();
+    step_mark median = marks[marks.size() / 2];
+    for (const kept_step& k : t_.run.stepping.kept)
+      if (k.why == kept_as::median && k.step < t_.run.steps.size()) median = t_.run.steps[k.step];
     return {{median.begin, median.end}, {slowest.begin, slowest.end}};
   }
 

@@ -9,6 +9,8 @@
 #include <kprof/profile/stepping.hpp>
 #include <kprof/report/saved/members.hpp>
 
+#include <array>
+#include <string_view>
 #include <tuple>
 
 KPROF_DETAIL_BEGIN
@@ -29,9 +31,16 @@ inline constexpr auto members_of<step_share> =
                saved<&step_share::self_ns>("self_ns")};
 
 template <>
+inline constexpr auto members_of<kept_step> =
+    std::tuple{saved<&kept_step::step>("step"), saved<&kept_step::why>("why")};
+template <>
+inline constexpr std::array<std::string_view, 3> names_of<kept_as>{"slowest", "median", "latest"};
+
+template <>
 inline constexpr auto members_of<stepping> =
     std::tuple{saved<&stepping::region>("region"), saved<&stepping::threads>("threads"),
-               saved<&stepping::shares>("shares"), saved<&stepping::whole_from>("whole_from")};
+               saved<&stepping::shares>("shares"), saved<&stepping::whole_from>("whole_from"),
+               saved<&stepping::kept>("kept")};
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -179,7 +179,8 @@ class profile_writer {
                          std::is_same_v<member, saved_member<&step_mark::thread>> ||
                          std::is_same_v<member, saved_member<&thread_steps::thread>>) {
       return object.thread < p_.threads.size() ? object.thread : none;
-    } else if constexpr (std::is_same_v<member, saved_member<&step_share::step>>) {
+    } else if constexpr (std::is_same_v<member, saved_member<&step_share::step>> ||
+                         std::is_same_v<member, saved_member<&kept_step::step>>) {
       return object.step < p_.steps.size() ? object.step : none;
     } else if constexpr (std::is_same_v<member, saved_member<&step_share::node>>) {
       return object.node < p_.nodes.size() ? object.node : none;

@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/own_time.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/device.hpp>
 #include <kprof/report/text/facts.hpp>
@@ -106,6 +107,7 @@ namespace detail {
     text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " +
            format_count(c.in_timeline) + " of " + format_count(c.recorded) +
            " scopes; totals cover all";
+  if (const std::string kept = kept_steps_text(p); !kept.empty()) text += "; before that " + kept;
   print_fact(out, "timeline", text);
 }
 

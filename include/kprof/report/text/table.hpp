@@ -213,6 +213,7 @@ inline constexpr std::size_t longest_listed = 40;
                      m.begin >= p.stepping.whole_from
                  ? 1U
                  : 0U;
+  whole += p.stepping.kept.size();
   std::string text = "no step: calls outside steps, and calls that threads share or graphs replay";
   if (whole < ended)
     text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +

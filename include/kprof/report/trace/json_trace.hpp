@@ -7,6 +7,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/report/trace/call_arrows.hpp>
 #include <kprof/report/trace/held_call.hpp>
 #include <kprof/report/trace/json_text.hpp>
 #include <kprof/report/trace/places.hpp>
@@ -21,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -69,7 +71,8 @@ class json_trace {
   }
   const slice_figures& figures_of_scope(std::uint32_t node) { return scope_text(node).figures; }
   /// `share`: percent of the roof; 0: not of this slice.
-  void scope(const slice_place& at, std::uint32_t node, std::uint64_t id, double share) {
+  void scope(const slice_place& at, std::uint32_t node, std::uint64_t id, double share,
+             const std::vector<call_arrow>& arrows) {
     const slice_text& text = scope_text(node);
     line_ += text.head;
     args_ = text.args;
@@ -79,6 +82,11 @@ class json_trace {
       append_rounded(args_, share);
     }
     put_slice(at);
+    for (const call_arrow& a : arrows) {
+      if (a.starts) continue;  // it may lead nowhere
+      put_arrow("s", "fwdbwd", a.number, a.from.pid, a.from.tid, a.from.begin);
+      put_arrow("f", "fwdbwd", a.number, at.pid, at.tid, at.begin);
+    }
   }
   void call(const slice_place& at, const traced_call& call) {
     append_head(category_of(call.name), call.name);
@@ -88,7 +96,7 @@ class json_trace {
     bound_ = can_bind(at, call) ? call.arrows.front() : no_number;
     put_slice(at, bound_, "flow_out");
     for (const std::uint32_t index : call.arrows)
-      if (index != bound_) put_arrow("s", number_of_arrow(index), at.pid, at.tid, at.begin);
+      if (index != bound_) put_arrow("s", "ac2g", number_of_arrow(index), at.pid, at.tid, at.begin);
   }
 
   const slice_figures& figures_of_item(std::uint32_t work) { return item_text(work).figures; }
@@ -197,7 +205,8 @@ class json_trace {
     }
     put_slice({pid, known.tid, begin, end}, known.is_bound ? index : no_number, "flow_in");
     if (known.launched >= 0 && !known.is_bound)
-      put_arrow("f", number_of_arrow(index), pid, known.tid, std::max(begin, known.launched));
+      put_arrow("f", "ac2g", number_of_arrow(index), pid, known.tid,
+                std::max(begin, known.launched));
   }
 
   // ---- text
@@ -246,14 +255,18 @@ class json_trace {
     line_ += "}},\n";
     take_line();
   }
-  /// One end of an arrow: "s", where it starts, or "f".
-  void put_arrow(std::string_view end, std::uint64_t number, std::uint32_t pid, std::uint32_t tid,
-                 std::int64_t at) {
+  /// One end of an arrow: "s", where it starts, or "f". `kind`: as in PyTorch's traces.
+  void put_arrow(std::string_view end, std::string_view kind, std::uint64_t number,
+                 std::uint32_t pid, std::uint32_t tid, std::int64_t at) {
     line_ += R"({"ph":")";
     line_ += end;
     line_ += end == "f" ? R"(","bp":"e","id":)" : R"(","id":)";
     append_integer(line_, number);
-    line_ += R"(,"cat":"ac2g","name":"ac2g","pid":)";
+    line_ += R"(,"cat":")";
+    line_ += kind;
+    line_ += R"(","name":")";
+    line_ += kind;
+    line_ += R"(","pid":)";
     append_integer(line_, pid);
     line_ += ",\"tid\":";
     append_integer(line_, tid);

@@ -12,6 +12,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/stacks/protobuf.hpp>
+#include <kprof/report/trace/call_arrows.hpp>
 #include <kprof/report/trace/held_call.hpp>
 #include <kprof/report/trace/packet_interning.hpp>
 #include <kprof/report/trace/packet_stages.hpp>
@@ -27,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -89,10 +91,12 @@ class packet_trace {
     put_slice(at);
   }
   const slice_figures& figures_of_scope(std::uint32_t node) { return scope_packet(node).figures; }
-  void scope(const slice_place& at, std::uint32_t node, std::uint64_t, double share) {
+  void scope(const slice_place& at, std::uint32_t node, std::uint64_t, double share,
+             const std::vector<call_arrow>& arrows) {
     begin_slice(at);
     event_.fields(scope_packet(node).fields.text());
     if (share > 0) annotation_list(event_, texts_).number("% of roof", share);
+    for (const call_arrow& a : arrows) event_.fixed(field::flow_ids, a.number);
     put_slice(at);
   }
   void call(const slice_place& at, const traced_call& call) {

@@ -6,6 +6,7 @@
 // devices, and what is left out. Included by trace.hpp. Pure.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/trace/places.hpp>
 #include <kprof/report/trace/time_order.hpp>
@@ -66,6 +67,7 @@ void add_what_is_missing(const profile& p, const trace_gaps& gaps, Args& args) {
   args.integer("device items", p.device.timeline.items.size());
   args.integer("device items dropped", p.device.timeline.dropped_items);
   args.integer("calls dropped", p.device.timeline.dropped_calls);
+  if (const std::string kept = kept_steps_text(p); !kept.empty()) args.text("older steps", kept);
   args.integer("left out without time", gaps.untimed);
   args.integer("left out without place", gaps.unplaced);
   args.integer("left out for want of rows", gaps.crowded);

@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/report/trace/call_arrows.hpp>
 #include <kprof/report/trace/held_call.hpp>
 #include <kprof/report/trace/node_facts.hpp>
 #include <kprof/report/trace/places.hpp>
@@ -40,14 +41,6 @@ struct trace_source {
   slice_facts slices;
 };
 
-/// Where a slice is drawn. Times are those of the trace's events.
-struct slice_place {
-  std::uint32_t pid = 0;
-  std::uint32_t tid = 0;
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
 /// A call of CUDA's libraries, and what it launched.
 struct traced_call {
   std::string_view name;
@@ -71,6 +64,7 @@ class trace_walk {
         places_(source.places),
         facts_(source.facts),
         curves_(places_.devices(), events_.first(), events_.last()),
+        links_(p_),
         held_(p_.threads.size()),
         has_launches_(!p_.device.timeline.items.empty()) {}
 
@@ -130,7 +124,8 @@ class trace_walk {
     const double share = figures.ideal_ns > 0 && ns > 0 ? 100 * figures.ideal_ns / ns : 0;
     curves_.add_host(e.begin, e.end, figures.host);
     slice_place at{};
-    if (find_row(thread, e.begin, {e.end, node, id}, at)) format_.scope(at, node, id, share);
+    if (find_row(thread, e.begin, {e.end, node, id}, at))
+      format_.scope(at, node, id, share, links_.of(e.index, at));
     keep_inside(thread, e.begin);
   }
 
@@ -262,6 +257,7 @@ class trace_walk {
   trace_places& places_;
   const node_facts& facts_;
   trace_curves curves_;
+  call_arrows links_;
   std::vector<held_call> held_;        // by thread
   std::vector<std::uint32_t> arrows_;  // of the call that is being written
   bool has_launches_;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_CHUNK_SUPPLY_HPP
+#define KPROF_RECORD_CHUNK_SUPPLY_HPP
+
+// Where a thread's log gets its next chunk: a free one, or the oldest that no window of a step
+// keeps. The caller holds no lock of a log.
+
+#include <kprof/build_options.hpp>
+#include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/lock_in_time.hpp>
+#include <kprof/record/recorder_counts.hpp>
+#include <kprof/record/step_windows.hpp>
+#include <kprof/record/thread_log.hpp>
+#include <kprof/write/attempt.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL chunk_supply {
+ public:
+  explicit chunk_supply(recorder_counts& counts) noexcept : counts_(counts) {}
+
+  chunk_pool pool;
+  step_windows windows;
+
+  void set_memory(std::size_t bytes) noexcept {
+    pool.set_limit(bytes - bytes / 4);
+    windows.restart(bytes);
+  }
+  /// Begins to forget a recording: no chunk is kept for a step any more.
+  void stop_keeping() {
+    for (const kept_chunk& k : windows.stop()) pool.put_back(k.where);
+  }
+
+  /// Folds what is due of this thread's log, once so many of its chunks wait, and returns a chunk
+  /// for it to go on in, which belongs to no log; or nullptr.
+  chunk* refill(thread_log& log, std::uint32_t deferrable, patience& waits) noexcept {
+    {
+      const auto own = waits.lock(log.mutex());
+      if (!own) return nullptr;
+      // Without memory for the totals the records stay, and are folded later.
+      static_cast<void>(
+          attempt([&] { counts_.time_folding([&] { log.fold_when_full(deferrable); }); }));
+    }
+    bool knows_steps = false;
+    for (;;) {
+      chunk* c = windows.take_unwanted();
+      if (c == nullptr) c = take_oldest(log, waits);
+      if (c == nullptr || c->owner == nullptr) return c;
+      if (!knows_steps) fold_steps(log);
+      knows_steps = true;
+      const auto owner = waits.lock(c->owner->mutex());
+      if (!owner) return pool.put_back(c), nullptr;
+      if (!c->folded && !attempt([&] { counts_.time_folding([c] { c->owner->fold(); }); }))
+        return pool.put_back(c), nullptr;
+      if (windows.keep(c, first_ticks(*c), c->last_ticks)) {
+        c->owner->pass_over(c);
+        continue;
+      }
+      c->owner->release(c);
+      counts_.recycle_until(c->last_ticks);
+      return c;
+    }
+  }
+
+ private:
+  chunk* take_oldest(thread_log& log, patience& waits) noexcept {
+    const auto own = waits.lock(log.mutex());
+    return own ? pool.take(log.oldest()) : nullptr;
+  }
+  /// A thread that steps and records little else has its steps in a chunk that is not full, so that
+  /// nobody would know of them.
+  void fold_steps(const thread_log& log) noexcept {
+    thread_log* const steps = windows.log();
+    if (steps == nullptr || steps == &log) return;
+    const std::unique_lock own(steps->mutex(), std::try_to_lock);
+    if (own) static_cast<void>(attempt([&] { counts_.time_folding([&] { steps->fold(); }); }));
+  }
+
+  recorder_counts& counts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
