@@ -38438,7 +38438,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     each_stretch([&](const chunk&, const char* at, const char* stop) { walk.over(at, stop); },
                  from);
   }
-
   /// The same for the scopes in chunks before the timeline's unbroken end: chunks that windows of
   /// steps keep, or that are about to be recycled.
   template <class Visit>
@@ -38489,10 +38488,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   /// Folds the oldest chunks of the backlog, at most so many.
   void fold_full(std::uint32_t chunks) {
-    for (; chunks != 0 && backlog_ != 0; --chunks) {
+    for (; chunks != 0 && backlog_ != 0; --chunks, finish_reading())
       fold_records(*unread_, unread_->end);
-      finish_reading();
-    }
   }
   /// The oldest chunk of the backlog has been folded.
   void finish_reading() noexcept {
@@ -39029,8 +39026,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_ATTRIBUTE_OWN_WORK_HPP
 #define KPROF_ATTRIBUTE_OWN_WORK_HPP
 
-// What attribution counts beside the work of the program's launches: what was lost, and what kprof
-// itself had a device do, which is no part of the profile. Included by attribution.hpp.
+// What attribution counts: records of work, what was lost, and what kprof itself had a device do,
+// which is no part of the profile. Included by attribution.hpp.
 
 #include <cstdint>
 
@@ -39058,6 +39055,13 @@ struct own_work_span {
   }
   bool has(const activity& a) const noexcept { return a.start >= since && a.start < until; }
 };
+
+/// A record of work, whose device has been busy with it.
+inline void count(const activity& a, busy_time& busy, device_completeness& to) {
+  ++to.records;
+  if (!a.timed()) ++to.untimed;
+  else busy.add(a.start, a.end);
+}
 
 inline void count(loss what, std::uint64_t how_many, device_completeness& to) noexcept {
   switch (what) {
@@ -40860,7 +40864,7 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     const std::uint64_t when = line_.realtime_of(launch.ticks);
     const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
-    count(a, busy);
+    detail::count(a, busy, complete_);
     if (is_foreign) ++complete_.foreign_graphs;
     if (is_older) ++complete_.older_graphs;
     history_.add(a, &first, when, log->number, row, epoch_);
@@ -40912,18 +40916,12 @@ class KPROF_DETAIL_LOCAL attribution {
     busy_time& busy = devices_.room_for(a);
     const std::uint32_t row =
         unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
-    count(a, busy);
+    detail::count(a, busy, complete_);
     ++complete_.unknown;
     history_.add(a, nullptr, 0, 0, row, epoch_);
   }
   std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
     return static_cast<std::int64_t>(realtime_ns - epoch_);
-  }
-
-  void count(const activity& a, busy_time& busy) noexcept {
-    ++complete_.records;
-    if (!a.timed()) ++complete_.untimed;
-    else busy.add(a.start, a.end);
   }
 
   std::mutex mutex_;  // see mutex()

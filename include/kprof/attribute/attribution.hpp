@@ -263,7 +263,7 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     const std::uint64_t when = line_.realtime_of(launch.ticks);
     const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
-    count(a, busy);
+    detail::count(a, busy, complete_);
     if (is_foreign) ++complete_.foreign_graphs;
     if (is_older) ++complete_.older_graphs;
     history_.add(a, &first, when, log->number, row, epoch_);
@@ -315,18 +315,12 @@ class KPROF_DETAIL_LOCAL attribution {
     busy_time& busy = devices_.room_for(a);
     const std::uint32_t row =
         unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
-    count(a, busy);
+    detail::count(a, busy, complete_);
     ++complete_.unknown;
     history_.add(a, nullptr, 0, 0, row, epoch_);
   }
   std::int64_t since_epoch(std::uint64_t realtime_ns) const noexcept {
     return static_cast<std::int64_t>(realtime_ns - epoch_);
-  }
-
-  void count(const activity& a, busy_time& busy) noexcept {
-    ++complete_.records;
-    if (!a.timed()) ++complete_.untimed;
-    else busy.add(a.start, a.end);
   }
 
   std::mutex mutex_;  // see mutex()

@@ -2,9 +2,10 @@
 #ifndef KPROF_ATTRIBUTE_OWN_WORK_HPP
 #define KPROF_ATTRIBUTE_OWN_WORK_HPP
 
-// What attribution counts beside the work of the program's launches: what was lost, and what kprof
-// itself had a device do, which is no part of the profile. Included by attribution.hpp.
+// What attribution counts: records of work, what was lost, and what kprof itself had a device do,
+// which is no part of the profile. Included by attribution.hpp.
 
+#include <kprof/attribute/busy_time.hpp>
 #include <kprof/attribute/launch_table.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
@@ -37,6 +38,13 @@ struct own_work_span {
   }
   bool has(const activity& a) const noexcept { return a.start >= since && a.start < until; }
 };
+
+/// A record of work, whose device has been busy with it.
+inline void count(const activity& a, busy_time& busy, device_completeness& to) {
+  ++to.records;
+  if (!a.timed()) ++to.untimed;
+  else busy.add(a.start, a.end);
+}
 
 inline void count(loss what, std::uint64_t how_many, device_completeness& to) noexcept {
   switch (what) {

@@ -266,7 +266,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     each_stretch([&](const chunk&, const char* at, const char* stop) { walk.over(at, stop); },
                  from);
   }
-
   /// The same for the scopes in chunks before the timeline's unbroken end: chunks that windows of
   /// steps keep, or that are about to be recycled.
   template <class Visit>
@@ -317,10 +316,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
 
   /// Folds the oldest chunks of the backlog, at most so many.
   void fold_full(std::uint32_t chunks) {
-    for (; chunks != 0 && backlog_ != 0; --chunks) {
+    for (; chunks != 0 && backlog_ != 0; --chunks, finish_reading())
       fold_records(*unread_, unread_->end);
-      finish_reading();
-    }
   }
   /// The oldest chunk of the backlog has been folded.
   void finish_reading() noexcept {
