@@ -6054,13 +6054,8 @@ struct step_share {
   double self_ns = 0;  ///< total less the time in child scopes
 };
 
-/// The shares of steps come from a table with a cell for each node and step: so many it has.
-inline constexpr std::size_t most_step_cells = std::size_t{1} << 16U;
-
-/// Of how many steps, the latest, a profile with so many nodes can have shares.
-constexpr std::size_t most_shared_steps(std::size_t nodes) noexcept {
-  return most_step_cells / (nodes == 0 ? 1 : nodes);
-}
+/// Of the latest steps at most so many shares are in a profile.
+inline constexpr std::size_t most_step_shares = std::size_t{1} << 16U;
 
 /// Why the timeline has a step that is older than the rest of it.
 enum class kept_as : std::uint8_t {
@@ -6086,6 +6081,8 @@ struct stepping {
   /// Steps of the first thread that began no earlier, in ns since the session's start, are whole:
   /// all scopes in them are in `shares`. Negative: none is.
   std::int64_t whole_from = -1;
+  /// Steps that the timeline has and that have no shares, since those of later ones are so many.
+  std::uint64_t without_shares = 0;
   std::vector<kept_step> kept;  ///< in the order of their ends; they have shares too
 };
 
@@ -7609,7 +7606,8 @@ KPROF_DETAIL_SHARED(step_share, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(node),
                     KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns))
 KPROF_DETAIL_SHARED(kept_step, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(why))
 KPROF_DETAIL_SHARED(stepping, KPROF_DETAIL_AT(region), KPROF_DETAIL_AT(threads),
-                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from), KPROF_DETAIL_AT(kept))
+                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from),
+                    KPROF_DETAIL_AT(without_shares), KPROF_DETAIL_AT(kept))
 KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
 KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
@@ -8272,9 +8270,9 @@ namespace detail {
     return text +
            "no steps were recorded; write KPROF_STEP(); where one ends, or name the region that is "
            "a step: KPROF=step=REGION (a field of that name is field:step)";
-  if (most_shared_steps(p.nodes.size()) == 0)
+  if (p.stepping.without_shares != 0)
     return text +
-           "the call tree has too many places to look at a step; fewer different parameters or "
+           "a step has scopes in too many places of the call tree; fewer different parameters or "
            "names of regions help";
   return text +
          "the timeline holds no whole step; two must have ended, and with more `memory` the "
@@ -28192,10 +28190,10 @@ inline constexpr std::size_t most_step_threads = 3;
   out.paragraph("  ", text, 4);
 }
 
-/// Why there are so few whole steps: the table of steps is small, or the timeline is short.
-[[gnu::cold]] inline std::string size_of_step_table(const profile& p) {
-  return "the call tree has " + format_count(p.nodes.size()) +
-         " places, and a table of steps has " + format_count(most_step_cells) + " cells";
+/// Why there are no more steps.
+[[gnu::cold]] inline std::string size_of_step_table() {
+  return "a table of steps has " + format_count(most_step_shares) +
+         " entries, one for each step and place in the call tree";
 }
 /// Self times of a step's scopes on its thread, by name; empty name: outside all scopes.
 [[gnu::cold]] inline std::vector<step_excess> self_times_of(const profile& p, std::uint32_t step) {
@@ -28240,7 +28238,7 @@ inline constexpr std::size_t most_step_threads = 3;
   if (has_shares[slow] == 0) {
     text += "; what it did is not known: " +
             std::string{is_kept_step(p, slow)
-                            ? size_of_step_table(p)
+                            ? size_of_step_table()
                             : "its scopes are not kept. With more `memory` they may be"};
   } else if (usual != step_mark::none && usual != slow) {
     const double more = length(slow) - length(usual);
@@ -28261,12 +28259,9 @@ inline constexpr std::size_t most_step_threads = 3;
 
 /// Why there are none of the steps' details.
 [[gnu::cold]] inline std::string why_no_step_details(const profile& p) {
-  if (most_shared_steps(p.nodes.size()) >= 2)
+  if (p.stepping.without_shares == 0)
     return "the timeline has not two whole steps; with more `memory` it is longer";
-  return "the call tree has " + format_count(p.nodes.size()) +
-         " places, which is too many to look at two steps: a table of steps has " +
-         format_count(most_step_cells) +
-         " cells. Fewer different parameters or names of regions help";
+  return size_of_step_table() + ". Fewer different parameters or names of regions help";
 }
 
 /// What needs the scopes of single steps.
@@ -28287,11 +28282,11 @@ inline constexpr std::size_t most_step_threads = 3;
   print_step_work(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
-  const bool is_table_full = d.steps + p.stepping.kept.size() >= most_shared_steps(p.nodes.size());
+  const bool is_table_full = p.stepping.without_shares != 0;
   out.paragraph("  ",
                 "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +
                     format_count(d.steps) +
-                    (is_table_full ? " steps: " + size_of_step_table(p)
+                    (is_table_full ? " steps: " + size_of_step_table()
                                    : std::string{" steps that the timeline has whole"}),
                 4);
 }
@@ -41820,6 +41815,102 @@ KPROF_DETAIL_END
 // Puts the program's steps into a profile: their marks and sums, and what the scopes of the
 // timeline did in those that it has whole. Linear in the timeline. Included by build.hpp.
 
+// <kprof/attribute/step_share_table.hpp>
+#ifndef KPROF_ATTRIBUTE_STEP_SHARE_TABLE_HPP
+#define KPROF_ATTRIBUTE_STEP_SHARE_TABLE_HPP
+
+// What the scopes of each node did in each of some steps: a cell for each node that had a scope in
+// a step, at most so many for all threads. Where there would be more, the earliest steps are given
+// up. Included by step_shares.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL step_share_table {
+ public:
+  struct cell {
+    std::uint32_t node = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t ticks = 0;
+    std::uint64_t inside = 0;  // in child scopes
+  };
+
+  step_share_table() = default;
+  /// `older`: so many of the steps, the first, are given up after the others.
+  step_share_table(std::size_t steps, std::size_t older)
+      : counts_(steps), by_step_(steps), older_(older), later_gone_(older) {}
+
+  /// The cells from here on are of another thread, with so many nodes.
+  void begin_thread(std::size_t nodes) {
+    latest_.assign(nodes, {});
+    for (std::vector<cell>& cells : by_step_) cells.clear();
+  }
+  /// The node's cell in this step; nullptr where the step is given up. For each scope the steps
+  /// come from the earliest to the latest, and from scope to scope the latest ones never go back.
+  cell* at(std::size_t step, std::uint32_t node) {
+    if (is_given_up(step)) return nullptr;
+    std::vector<cell>& cells = by_step_[step];
+    place& latest = latest_[node];
+    if (latest.step == step + 1) return &cells[latest.cell];
+    if (latest.step > step + 1) {
+      const auto known = std::find_if(cells.begin(), cells.end(),
+                                      [node](const cell& c) { return c.node == node; });
+      if (known != cells.end()) return &*known;
+    } else {
+      latest = {step + 1, cells.size()};
+    }
+    cells.push_back({node});
+    ++counts_[step];
+    ++count_;
+    give_up_earliest();
+    return is_given_up(step) ? nullptr : &cells.back();
+  }
+  /// Those of the thread in this step, by node.
+  std::vector<cell>& sorted(std::size_t step) {
+    std::vector<cell>& cells = by_step_[step];
+    std::sort(cells.begin(), cells.end(),
+              [](const cell& a, const cell& b) { return a.node < b.node; });
+    return cells;
+  }
+
+  bool is_given_up(std::size_t step) const noexcept {
+    return step < older_ ? step < older_gone_ : step < later_gone_;
+  }
+  /// Steps that are given up.
+  std::size_t given_up() const noexcept { return older_gone_ + later_gone_ - older_; }
+
+ private:
+  struct place {
+    std::size_t step = 0;  // 1 more; 0: in none
+    std::size_t cell = 0;
+  };
+
+  void give_up_earliest() {
+    while (count_ > most_step_shares) {
+      const std::size_t step = later_gone_ < by_step_.size() ? later_gone_++ : older_gone_++;
+      count_ -= counts_[step];
+      by_step_[step] = {};
+    }
+  }
+
+  std::vector<std::size_t> counts_;         // of all threads, by step
+  std::vector<std::vector<cell>> by_step_;  // of one thread
+  std::vector<place> latest_;               // the latest step in which the node has a cell
+  std::size_t older_ = 0;
+  std::size_t older_gone_ = 0, later_gone_ = 0;  // each before them is given up
+  std::size_t count_ = 0;                        // of all threads
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/step_share_table.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -41835,7 +41926,6 @@ class KPROF_DETAIL_LOCAL step_shares {
 
   /// Once for each thread, before the others here: whose steps take most time?
   void look_at(const thread_log& log) {
-    nodes_ += log.tree.nodes().size();
     if (log.steps.count < 2 || log.steps.total <= most_ticks_) return;
     most_ticks_ = log.steps.total;
     windows_ = log.steps.kept();
@@ -41846,15 +41936,13 @@ class KPROF_DETAIL_LOCAL step_shares {
     kept_ = kept.all();
     const std::vector<step_window> own = kept.all_of(of_);
     std::vector<step_span> chosen;
-    const std::size_t most = most_shared_steps(nodes_);
     for (const step_window& w : own)
-      if (w.step.begin < recycled && chosen.size() < most / 2) chosen.push_back(w.step);
-    std::size_t first = 0;
-    while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    first = std::max(first, windows_.size() - std::min(windows_.size(), most - chosen.size()));
-    chosen.insert(chosen.end(), windows_.begin() + static_cast<std::ptrdiff_t>(first),
-                  windows_.end());
+      if (w.step.begin < recycled) chosen.push_back(w.step);
+    const std::size_t older = chosen.size();
+    for (const step_span& s : windows_)
+      if (s.begin >= recycled) chosen.push_back(s);
     windows_ = std::move(chosen);
+    cells_ = step_share_table(windows_.size(), older);
   }
   /// The steps whose scopes may lie before the timeline's unbroken end.
   const std::vector<step_window>& kept() const noexcept { return kept_; }
@@ -41885,17 +41973,20 @@ class KPROF_DETAIL_LOCAL step_shares {
     std::vector<std::uint32_t> marks = marks_of_windows(out, out.stepping.threads[0].thread);
     // Another thread has overtaken this one, or the marks were thinned meanwhile.
     if (marks.size() != windows_.size()) return;
-    out.stepping.shares.reserve(shares.size());
+    std::vector<char> has_shares(windows_.size());
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       const bool is_whole = windows_[i].begin >= recycled;
-      if (is_whole && out.stepping.whole_from < 0) out.stepping.whole_from = ns(windows_[i].begin);
       if (!is_whole && !is_kept(out, marks[i])) continue;
-      for (const step_share& s : shares)
-        if (s.step == i) {
-          out.stepping.shares.push_back(s);
-          out.stepping.shares.back().step = marks[i];
-        }
+      has_shares[i] = cells_.is_given_up(i) ? 0 : 1;
+      if (has_shares[i] == 0) ++out.stepping.without_shares;
+      else if (is_whole && out.stepping.whole_from < 0)
+        out.stepping.whole_from = ns(windows_[i].begin);
     }
+    std::erase_if(shares, [&](const step_share& s) { return has_shares[s.step] == 0; });
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const step_share& a, const step_share& b) { return a.step < b.step; });
+    for (step_share& s : shares) s.step = marks[s.step];
+    out.stepping.shares = std::move(shares);
   }
 
  private:
@@ -41947,44 +42038,46 @@ class KPROF_DETAIL_LOCAL step_shares {
   }
 
   void add_scopes(profile& out, const thread_log& log, std::uint32_t base) {
-    struct cell {
-      std::uint64_t calls = 0;
-      std::uint64_t ticks = 0;
-      std::uint64_t inside = 0;  // in child scopes
-    };
-    const std::size_t nodes = log.tree.nodes().size(), steps = windows_.size();
-    std::vector<cell> cells(nodes * steps);
-    std::size_t at = 0;
+    cells_.begin_thread(log.tree.nodes().size());
+    const std::size_t steps = windows_.size();
+    std::size_t at = 0;  // the first step that ends no earlier than the scope
     const auto add = [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
       // Scopes come in the order of their ends: mostly they are in the step of the one before.
       while (at < steps && windows_[at].end < end) ++at;
-      for (std::size_t i = at + 1; i-- > 0;) {
-        if (i == steps) continue;
-        const step_span& step = windows_[i];
-        if (step.end <= start && step.end < end) break;
-        if (step.begin >= end) continue;
-        cell& c = cells[i * nodes + node];
-        if (end <= step.end) ++c.calls;
-        const std::uint64_t from = std::max(start, step.begin), to = std::min(end, step.end);
-        c.ticks += to > from ? to - from : 0;
+      std::size_t first = std::min(at + 1, steps);
+      while (first > 0 && !(windows_[first - 1].end <= start && windows_[first - 1].end < end))
+        --first;
+      for (std::size_t i = first; i < steps && windows_[i].begin < end; ++i) {
+        step_share_table::cell* const c = cells_.at(i, node);
+        if (c == nullptr) continue;
+        if (end <= windows_[i].end) ++c->calls;
+        const std::uint64_t from = std::max(start, windows_[i].begin),
+                            to = std::min(end, windows_[i].end);
+        c->ticks += to > from ? to - from : 0;
       }
     };
     if (!kept_.empty()) log.visit_kept(add);
     log.visit_timeline(add);
+    for (std::size_t i = 0; i < steps; ++i)
+      if (!cells_.is_given_up(i)) add_shares(out, log, base, static_cast<std::uint32_t>(i));
+  }
+  void add_shares(profile& out, const thread_log& log, std::uint32_t base, std::uint32_t step) {
     const double ns_per_tick = time_.ns_per_tick();
-    for (std::size_t i = 0; i < steps; ++i) {
-      cell* const step = cells.data() + i * nodes;
-      for (std::size_t n = 1; n < nodes; ++n)
-        step[log.tree.nodes()[n].parent].inside += step[n].ticks;
-      for (std::size_t n = 1; n < nodes; ++n) {
-        const cell& c = step[n];
-        if (c.calls == 0 && c.ticks == 0) continue;
-        // Children of an adopted path are not inside a scope of this thread.
-        const std::uint64_t self = c.ticks > c.inside ? c.ticks - c.inside : 0;
-        out.stepping.shares.push_back(
-            {static_cast<std::uint32_t>(i), base + static_cast<std::uint32_t>(n), c.calls,
-             static_cast<double>(c.ticks) * ns_per_tick, static_cast<double>(self) * ns_per_tick});
-      }
+    std::vector<step_share_table::cell>& cells = cells_.sorted(step);
+    for (const step_share_table::cell& c : cells) {
+      const std::uint32_t parent = log.tree.nodes()[c.node].parent;
+      const auto around = std::lower_bound(
+          cells.begin(), cells.end(), parent,
+          [](const step_share_table::cell& a, std::uint32_t node) { return a.node < node; });
+      if (around != cells.end() && around->node == parent) around->inside += c.ticks;
+    }
+    for (const step_share_table::cell& c : cells) {
+      if (c.calls == 0 && c.ticks == 0) continue;
+      // Children of an adopted path are not inside a scope of this thread.
+      const std::uint64_t self = c.ticks > c.inside ? c.ticks - c.inside : 0;
+      out.stepping.shares.push_back({step, base + c.node, c.calls,
+                                     static_cast<double>(c.ticks) * ns_per_tick,
+                                     static_cast<double>(self) * ns_per_tick});
     }
   }
 
@@ -42000,11 +42093,11 @@ class KPROF_DETAIL_LOCAL step_shares {
   }
 
   const timebase& time_;
-  std::size_t nodes_ = 0;  // of all threads
   std::uint64_t most_ticks_ = 0;
   const step_totals* of_ = nullptr;  // the steps that windows_ are some of
   std::vector<step_span> windows_;   // in order, disjoint
-  std::vector<step_window> kept_;    // the recorder's, when the timeline was about to be walked
+  step_share_table cells_;
+  std::vector<step_window> kept_;  // the recorder's, when the timeline was about to be walked
   std::uint32_t kept_thread_ = step_mark::none;  // whose steps they are
 };
 

@@ -5,6 +5,7 @@
 // Puts the program's steps into a profile: their marks and sums, and what the scopes of the
 // timeline did in those that it has whole. Linear in the timeline. Included by build.hpp.
 
+#include <kprof/attribute/step_share_table.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
@@ -26,7 +27,6 @@ class KPROF_DETAIL_LOCAL step_shares {
 
   /// Once for each thread, before the others here: whose steps take most time?
   void look_at(const thread_log& log) {
-    nodes_ += log.tree.nodes().size();
     if (log.steps.count < 2 || log.steps.total <= most_ticks_) return;
     most_ticks_ = log.steps.total;
     windows_ = log.steps.kept();
@@ -37,15 +37,13 @@ class KPROF_DETAIL_LOCAL step_shares {
     kept_ = kept.all();
     const std::vector<step_window> own = kept.all_of(of_);
     std::vector<step_span> chosen;
-    const std::size_t most = most_shared_steps(nodes_);
     for (const step_window& w : own)
-      if (w.step.begin < recycled && chosen.size() < most / 2) chosen.push_back(w.step);
-    std::size_t first = 0;
-    while (first < windows_.size() && windows_[first].begin < recycled) ++first;
-    first = std::max(first, windows_.size() - std::min(windows_.size(), most - chosen.size()));
-    chosen.insert(chosen.end(), windows_.begin() + static_cast<std::ptrdiff_t>(first),
-                  windows_.end());
+      if (w.step.begin < recycled) chosen.push_back(w.step);
+    const std::size_t older = chosen.size();
+    for (const step_span& s : windows_)
+      if (s.begin >= recycled) chosen.push_back(s);
     windows_ = std::move(chosen);
+    cells_ = step_share_table(windows_.size(), older);
   }
   /// The steps whose scopes may lie before the timeline's unbroken end.
   const std::vector<step_window>& kept() const noexcept { return kept_; }
@@ -76,17 +74,20 @@ class KPROF_DETAIL_LOCAL step_shares {
     std::vector<std::uint32_t> marks = marks_of_windows(out, out.stepping.threads[0].thread);
     // Another thread has overtaken this one, or the marks were thinned meanwhile.
     if (marks.size() != windows_.size()) return;
-    out.stepping.shares.reserve(shares.size());
+    std::vector<char> has_shares(windows_.size());
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       const bool is_whole = windows_[i].begin >= recycled;
-      if (is_whole && out.stepping.whole_from < 0) out.stepping.whole_from = ns(windows_[i].begin);
       if (!is_whole && !is_kept(out, marks[i])) continue;
-      for (const step_share& s : shares)
-        if (s.step == i) {
-          out.stepping.shares.push_back(s);
-          out.stepping.shares.back().step = marks[i];
-        }
+      has_shares[i] = cells_.is_given_up(i) ? 0 : 1;
+      if (has_shares[i] == 0) ++out.stepping.without_shares;
+      else if (is_whole && out.stepping.whole_from < 0)
+        out.stepping.whole_from = ns(windows_[i].begin);
     }
+    std::erase_if(shares, [&](const step_share& s) { return has_shares[s.step] == 0; });
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const step_share& a, const step_share& b) { return a.step < b.step; });
+    for (step_share& s : shares) s.step = marks[s.step];
+    out.stepping.shares = std::move(shares);
   }
 
  private:
@@ -138,44 +139,46 @@ class KPROF_DETAIL_LOCAL step_shares {
   }
 
   void add_scopes(profile& out, const thread_log& log, std::uint32_t base) {
-    struct cell {
-      std::uint64_t calls = 0;
-      std::uint64_t ticks = 0;
-      std::uint64_t inside = 0;  // in child scopes
-    };
-    const std::size_t nodes = log.tree.nodes().size(), steps = windows_.size();
-    std::vector<cell> cells(nodes * steps);
-    std::size_t at = 0;
+    cells_.begin_thread(log.tree.nodes().size());
+    const std::size_t steps = windows_.size();
+    std::size_t at = 0;  // the first step that ends no earlier than the scope
     const auto add = [&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
       // Scopes come in the order of their ends: mostly they are in the step of the one before.
       while (at < steps && windows_[at].end < end) ++at;
-      for (std::size_t i = at + 1; i-- > 0;) {
-        if (i == steps) continue;
-        const step_span& step = windows_[i];
-        if (step.end <= start && step.end < end) break;
-        if (step.begin >= end) continue;
-        cell& c = cells[i * nodes + node];
-        if (end <= step.end) ++c.calls;
-        const std::uint64_t from = std::max(start, step.begin), to = std::min(end, step.end);
-        c.ticks += to > from ? to - from : 0;
+      std::size_t first = std::min(at + 1, steps);
+      while (first > 0 && !(windows_[first - 1].end <= start && windows_[first - 1].end < end))
+        --first;
+      for (std::size_t i = first; i < steps && windows_[i].begin < end; ++i) {
+        step_share_table::cell* const c = cells_.at(i, node);
+        if (c == nullptr) continue;
+        if (end <= windows_[i].end) ++c->calls;
+        const std::uint64_t from = std::max(start, windows_[i].begin),
+                            to = std::min(end, windows_[i].end);
+        c->ticks += to > from ? to - from : 0;
       }
     };
     if (!kept_.empty()) log.visit_kept(add);
     log.visit_timeline(add);
+    for (std::size_t i = 0; i < steps; ++i)
+      if (!cells_.is_given_up(i)) add_shares(out, log, base, static_cast<std::uint32_t>(i));
+  }
+  void add_shares(profile& out, const thread_log& log, std::uint32_t base, std::uint32_t step) {
     const double ns_per_tick = time_.ns_per_tick();
-    for (std::size_t i = 0; i < steps; ++i) {
-      cell* const step = cells.data() + i * nodes;
-      for (std::size_t n = 1; n < nodes; ++n)
-        step[log.tree.nodes()[n].parent].inside += step[n].ticks;
-      for (std::size_t n = 1; n < nodes; ++n) {
-        const cell& c = step[n];
-        if (c.calls == 0 && c.ticks == 0) continue;
-        // Children of an adopted path are not inside a scope of this thread.
-        const std::uint64_t self = c.ticks > c.inside ? c.ticks - c.inside : 0;
-        out.stepping.shares.push_back(
-            {static_cast<std::uint32_t>(i), base + static_cast<std::uint32_t>(n), c.calls,
-             static_cast<double>(c.ticks) * ns_per_tick, static_cast<double>(self) * ns_per_tick});
-      }
+    std::vector<step_share_table::cell>& cells = cells_.sorted(step);
+    for (const step_share_table::cell& c : cells) {
+      const std::uint32_t parent = log.tree.nodes()[c.node].parent;
+      const auto around = std::lower_bound(
+          cells.begin(), cells.end(), parent,
+          [](const step_share_table::cell& a, std::uint32_t node) { return a.node < node; });
+      if (around != cells.end() && around->node == parent) around->inside += c.ticks;
+    }
+    for (const step_share_table::cell& c : cells) {
+      if (c.calls == 0 && c.ticks == 0) continue;
+      // Children of an adopted path are not inside a scope of this thread.
+      const std::uint64_t self = c.ticks > c.inside ? c.ticks - c.inside : 0;
+      out.stepping.shares.push_back({step, base + c.node, c.calls,
+                                     static_cast<double>(c.ticks) * ns_per_tick,
+                                     static_cast<double>(self) * ns_per_tick});
     }
   }
 
@@ -191,11 +194,11 @@ class KPROF_DETAIL_LOCAL step_shares {
   }
 
   const timebase& time_;
-  std::size_t nodes_ = 0;  // of all threads
   std::uint64_t most_ticks_ = 0;
   const step_totals* of_ = nullptr;  // the steps that windows_ are some of
   std::vector<step_span> windows_;   // in order, disjoint
-  std::vector<step_window> kept_;    // the recorder's, when the timeline was about to be walked
+  step_share_table cells_;
+  std::vector<step_window> kept_;  // the recorder's, when the timeline was about to be walked
   std::uint32_t kept_thread_ = step_mark::none;  // whose steps they are
 };
 

@@ -82,9 +82,9 @@ namespace detail {
     return text +
            "no steps were recorded; write KPROF_STEP(); where one ends, or name the region that is "
            "a step: KPROF=step=REGION (a field of that name is field:step)";
-  if (most_shared_steps(p.nodes.size()) == 0)
+  if (p.stepping.without_shares != 0)
     return text +
-           "the call tree has too many places to look at a step; fewer different parameters or "
+           "a step has scopes in too many places of the call tree; fewer different parameters or "
            "names of regions help";
   return text +
          "the timeline holds no whole step; two must have ended, and with more `memory` the "

@@ -43,13 +43,8 @@ struct step_share {
   double self_ns = 0;  ///< total less the time in child scopes
 };
 
-/// The shares of steps come from a table with a cell for each node and step: so many it has.
-inline constexpr std::size_t most_step_cells = std::size_t{1} << 16U;
-
-/// Of how many steps, the latest, a profile with so many nodes can have shares.
-constexpr std::size_t most_shared_steps(std::size_t nodes) noexcept {
-  return most_step_cells / (nodes == 0 ? 1 : nodes);
-}
+/// Of the latest steps at most so many shares are in a profile.
+inline constexpr std::size_t most_step_shares = std::size_t{1} << 16U;
 
 /// Why the timeline has a step that is older than the rest of it.
 enum class kept_as : std::uint8_t {
@@ -75,6 +70,8 @@ struct stepping {
   /// Steps of the first thread that began no earlier, in ns since the session's start, are whole:
   /// all scopes in them are in `shares`. Negative: none is.
   std::int64_t whole_from = -1;
+  /// Steps that the timeline has and that have no shares, since those of later ones are so many.
+  std::uint64_t without_shares = 0;
   std::vector<kept_step> kept;  ///< in the order of their ends; they have shares too
 };
 

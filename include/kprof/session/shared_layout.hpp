@@ -72,7 +72,8 @@ KPROF_DETAIL_SHARED(step_share, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(node),
                     KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns))
 KPROF_DETAIL_SHARED(kept_step, KPROF_DETAIL_AT(step), KPROF_DETAIL_AT(why))
 KPROF_DETAIL_SHARED(stepping, KPROF_DETAIL_AT(region), KPROF_DETAIL_AT(threads),
-                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from), KPROF_DETAIL_AT(kept))
+                    KPROF_DETAIL_AT(shares), KPROF_DETAIL_AT(whole_from),
+                    KPROF_DETAIL_AT(without_shares), KPROF_DETAIL_AT(kept))
 KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
 KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),

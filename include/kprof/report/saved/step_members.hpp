@@ -38,8 +38,11 @@ inline constexpr std::array<std::string_view, 3> names_of<kept_as>{"slowest", "m
 
 template <>
 inline constexpr auto members_of<stepping> =
-    std::tuple{saved<&stepping::region>("region"), saved<&stepping::threads>("threads"),
-               saved<&stepping::shares>("shares"), saved<&stepping::whole_from>("whole_from"),
+    std::tuple{saved<&stepping::region>("region"),
+               saved<&stepping::threads>("threads"),
+               saved<&stepping::shares>("shares"),
+               saved<&stepping::whole_from>("whole_from"),
+               saved<&stepping::without_shares>("without_shares"),
                saved<&stepping::kept>("kept")};
 
 }  // namespace detail

@@ -114,10 +114,10 @@ inline constexpr std::size_t most_step_threads = 3;
   out.paragraph("  ", text, 4);
 }
 
-/// Why there are so few whole steps: the table of steps is small, or the timeline is short.
-[[gnu::cold]] inline std::string size_of_step_table(const profile& p) {
-  return "the call tree has " + format_count(p.nodes.size()) +
-         " places, and a table of steps has " + format_count(most_step_cells) + " cells";
+/// Why there are no more steps.
+[[gnu::cold]] inline std::string size_of_step_table() {
+  return "a table of steps has " + format_count(most_step_shares) +
+         " entries, one for each step and place in the call tree";
 }
 /// Self times of a step's scopes on its thread, by name; empty name: outside all scopes.
 [[gnu::cold]] inline std::vector<step_excess> self_times_of(const profile& p, std::uint32_t step) {
@@ -162,7 +162,7 @@ inline constexpr std::size_t most_step_threads = 3;
   if (has_shares[slow] == 0) {
     text += "; what it did is not known: " +
             std::string{is_kept_step(p, slow)
-                            ? size_of_step_table(p)
+                            ? size_of_step_table()
                             : "its scopes are not kept. With more `memory` they may be"};
   } else if (usual != step_mark::none && usual != slow) {
     const double more = length(slow) - length(usual);
@@ -183,12 +183,9 @@ inline constexpr std::size_t most_step_threads = 3;
 
 /// Why there are none of the steps' details.
 [[gnu::cold]] inline std::string why_no_step_details(const profile& p) {
-  if (most_shared_steps(p.nodes.size()) >= 2)
+  if (p.stepping.without_shares == 0)
     return "the timeline has not two whole steps; with more `memory` it is longer";
-  return "the call tree has " + format_count(p.nodes.size()) +
-         " places, which is too many to look at two steps: a table of steps has " +
-         format_count(most_step_cells) +
-         " cells. Fewer different parameters or names of regions help";
+  return size_of_step_table() + ". Fewer different parameters or names of regions help";
 }
 
 /// What needs the scopes of single steps.
@@ -209,11 +206,11 @@ inline constexpr std::size_t most_step_threads = 3;
   print_step_work(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
-  const bool is_table_full = d.steps + p.stepping.kept.size() >= most_shared_steps(p.nodes.size());
+  const bool is_table_full = p.stepping.without_shares != 0;
   out.paragraph("  ",
                 "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +
                     format_count(d.steps) +
-                    (is_table_full ? " steps: " + size_of_step_table(p)
+                    (is_table_full ? " steps: " + size_of_step_table()
                                    : std::string{" steps that the timeline has whole"}),
                 4);
 }
