@@ -76,7 +76,7 @@ TEST_CASE("steps_kept.the_slowest_step_in_the_middle_of_a_long_run_is_whole") {
   constexpr int steps = 4000;
   for (int i = 0; i < steps; ++i) {
     run_step(i == 700 ? 60 : 50);
-    if (i == 700) wait_for(std::chrono::milliseconds(20));
+    if (i == 700) wait_for(std::chrono::milliseconds(300));  // longer than others are interrupted
     KPROF_STEP();
   }
   const kprof::profile p = kprof::snapshot({.timeline = true});
@@ -133,16 +133,16 @@ TEST_CASE("steps_kept.a_step_near_the_median_is_kept_and_the_latest_when_more_fo
 }
 
 TEST_CASE("steps_kept.threads_beside_the_one_that_steps_are_in_the_window") {
-  REQUIRE(kprof::start(with_memory(4)));
+  REQUIRE(kprof::start(with_memory(8)));  // with less the totals of ended threads are merged
   std::uint64_t by_helper = 0;
   for (int i = 0; i < 60; ++i) {
     // The thread that steps records next to nothing: its chunk is not full for long.
     std::thread([&] {
       KPROF_REGION("helper");
-      for (int k = 0; k < (i == 5 ? 2800 : 2500); ++k) { KPROF_OP(Work, {2}); }
-      if (i == 5) wait_for(std::chrono::milliseconds(30));
+      for (int k = 0; k < (i == 5 ? 5600 : 5000); ++k) { KPROF_OP(Work, {2}); }
+      if (i == 5) wait_for(std::chrono::milliseconds(300));
     }).join();
-    if (i == 5) by_helper = 2800;
+    if (i == 5) by_helper = 5600;
     KPROF_STEP();
   }
   const kprof::profile p = kprof::snapshot({.timeline = true});
@@ -155,11 +155,26 @@ TEST_CASE("steps_kept.threads_beside_the_one_that_steps_are_in_the_window") {
   CHECK(calls_in(p, slow->step, "Work") == by_helper);
 }
 
+// The totals of threads that have ended are merged where memory is scarce, and their scopes go.
+TEST_CASE("steps_kept.a_step_whose_scopes_go_with_their_thread_is_not_kept") {
+  REQUIRE(kprof::start(with_memory(4)));
+  for (int i = 0; i < 200; ++i) {
+    std::thread([&] {
+      for (int k = 0; k < 2500; ++k) { KPROF_OP(Work, {2}); }
+      if (i == 5) wait_for(std::chrono::milliseconds(300));
+    }).join();
+    KPROF_STEP();
+  }
+  const kprof::profile p = kprof::snapshot({.timeline = true});
+  for (const kprof::kept_step& k : p.stepping.kept)
+    CHECK(scopes_in(p, p.steps[k.step], "Work") == 2500);
+}
+
 TEST_CASE("steps_kept.a_step_that_is_larger_than_what_may_be_kept_is_not") {
   REQUIRE(kprof::start(with_memory(2)));
   for (int i = 0; i < 600; ++i) {
     run_step(i == 100 ? 20'000 : 100);
-    if (i == 100) wait_for(std::chrono::milliseconds(10));
+    if (i == 100) wait_for(std::chrono::milliseconds(300));
     KPROF_STEP();
   }
   const kprof::profile p = kprof::snapshot({.timeline = true});

@@ -158,12 +158,13 @@ class KPROF_DETAIL_LOCAL step_windows {
     has_unwanted_ = false;
     return nullptr;
   }
-  /// The same for any chunk of this log.
-  chunk* take_of(const thread_log* log) noexcept {
+  /// A kept chunk of this log, whose scopes are lost with it; nullptr: there is none.
+  chunk* lose_one_of(const thread_log* log) noexcept {
     const std::lock_guard lock(mutex_);
     for (kept_chunk& k : kept_)
       if (k.where->owner == log) {
         chunk* const c = k.where;
+        lose_locked(k.first, k.last);
         k = kept_.back();
         kept_.pop_back();
         return c;

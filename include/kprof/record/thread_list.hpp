@@ -298,7 +298,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
     log->stack.clear();
-    while (chunk* const c = chunks_->windows.take_of(log)) chunks_->pool.put_back(c);
+    while (chunk* const c = chunks_->windows.lose_one_of(log)) chunks_->pool.put_back(c);
     log->forget(0, chunks_->pool);
     if (log == others_) others_ = nullptr;
     log->next_free = free_logs_;
