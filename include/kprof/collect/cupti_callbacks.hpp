@@ -85,7 +85,8 @@ class callback_handler {
   std::uint64_t take_ids_lost() noexcept { return ids_lost_.exchange(0); }
   /// What the program has done so far that some versions of CUPTI get wrong.
   risky_use use() const noexcept {
-    return {round_, graphs_were_launched_, graphs_were_updated_, modules_were_reloaded_};
+    return {round_, graphs_were_launched_, graphs_were_updated_, modules_were_reloaded_,
+            nodes_set_};
   }
 
   void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
@@ -124,6 +125,9 @@ class callback_handler {
         break;
       case call::update_graph:
         if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
+        break;
+      case call::set_node:
+        if (leaves(s.setting) && result_of(data) == 0) ++nodes_set_;
         break;
       case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case call::timed:
@@ -259,6 +263,7 @@ class callback_handler {
   launching_calls launching_;
   std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
+  std::atomic<std::uint64_t> nodes_set_{0};
   std::atomic<bool> modules_were_unloaded_{false};
   std::atomic<bool> modules_were_reloaded_{false};
 };

@@ -28,6 +28,7 @@ enum class call : std::uint8_t {
   end_capture,
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
+  set_node,      // another kernel, copy or memset for one of these
   timed,         // nothing of these; how long it takes is worth knowing
 };
 
@@ -45,7 +46,8 @@ inline call classify(std::string_view name) noexcept {
   if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph"))
     return call::copy_graph;
   if (has("GraphLaunch")) return call::launch_graph;
-  if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
+  if (has("GraphExecUpdate")) return call::update_graph;
+  if (has("GraphExec") && has("SetParams")) return call::set_node;
   // those that add nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
   if (has("Launch")) return call::launch_kernel;
@@ -151,6 +153,7 @@ struct call_state {
   std::uint32_t launching = 0;  // depth of calls that launch
   std::uint32_t capturing = 0;  // depth of calls that begin or end a capture
   std::uint32_t copying = 0;    // depth of calls that copy graphs
+  std::uint32_t setting = 0;    // depth of calls that set a node of an executable graph
   std::uint32_t round = 0;      // of the collector that saw the call begin
   launch_kind what = launch_kind::kernel;
   bool captured = false;                            // the launch became a node of a graph

@@ -2,9 +2,9 @@
 #ifndef KPROF_COLLECT_CUPTI_DEFECTS_HPP
 #define KPROF_COLLECT_CUPTI_DEFECTS_HPP
 
-// Defects of CUPTI's versions, by NVIDIA's release notes, that kprof cannot work around: what the
-// report says where a run may have met one. kprof does not use the graph's number in a record,
-// which CUPTI before 13.4 gets wrong for copies.
+// Defects of CUPTI's versions, by NVIDIA's release notes, that kprof cannot work around, and what
+// no version tells: what the report says where a run may have met one. kprof does not use the
+// graph's number in a record, which CUPTI before 13.4 gets wrong for copies.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
@@ -22,6 +22,7 @@ struct risky_use {
   bool launched_graphs = false;
   bool updated_graphs = false;
   bool reloaded_modules = false;
+  std::uint64_t nodes_set = 0;  // of executable graphs
 };
 
 /// Disabling the records of kernels may never return: kprof leaves that out where the process ends.
@@ -52,6 +53,12 @@ inline std::vector<std::string> known_defects(std::uint32_t version, const risky
         "after which this CUPTI may give kernels the names of earlier ones: use CUPTI of CUDA 13.4 "
         "Update 1 or later "
         "(KPROF_CUPTI)");
+  if (use.nodes_set != 0)
+    out.push_back("the program set the parameters of nodes of executable graphs, " +
+                  std::to_string(use.nodes_set) +
+                  " times: their work stays under the scopes, and with the operators' parameters, "
+                  "of the capture. Where these differ, update the graph by another one that was "
+                  "captured (cudaGraphExecUpdate)");
   return out;
 }
 
