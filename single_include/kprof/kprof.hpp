@@ -26420,8 +26420,10 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26440,7 +26442,14 @@ struct chosen_kernels {
     }
   };
 
+  /// Rows that differ in their launch configurations alone.
+  struct configurations : hidden {
+    std::string kernel;
+    double most_share = 0;  // of a row
+  };
+
   std::vector<kernel_row> rows;
+  std::vector<configurations> folded;
   hidden filtered, cut;
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
@@ -26457,6 +26466,7 @@ struct chosen_kernels {
         filtered.add(row);
       rows = kernel_table(p, by, match);
     }
+    if (plan.options.top > 0 && plan.by == grouping{}) fold_configurations();
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
       cut.add(rows.back());
       rows.pop_back();
@@ -26464,6 +26474,39 @@ struct chosen_kernels {
   }
 
  private:
+  static constexpr double small_share = 0.01;
+  static constexpr std::size_t most_small = 8;  // rows of one kernel
+
+  /// Where a kernel of an operator has many rows, each small, as one whose blocks grow with a
+  /// cache, these become one line.
+  void fold_configurations() {
+    using of_kernel = std::tuple<std::uint32_t, std::string_view, std::string_view, std::uint32_t>;
+    const auto key_of = [](const kernel_row& row) {
+      return of_kernel{row.node, row.kernel, row.pass, row.device};
+    };
+    std::map<of_kernel, std::vector<std::size_t>> small;  // rows
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (rows[i].share < small_share && !rows[i].kernel.empty())
+        small[key_of(rows[i])].push_back(i);
+    std::vector<char> is_folded(rows.size());
+    for (const auto& [key, some] : small) {
+      if (some.size() <= most_small) continue;
+      configurations& line = folded.emplace_back();
+      line.kernel = rows[some[0]].kernel;
+      for (const std::size_t i : some) {
+        line.add(rows[i]);
+        line.most_share = std::max(line.most_share, rows[i].share);
+        is_folded[i] = 1;
+      }
+    }
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (is_folded[i] == 0 && left++ != i) rows[left - 1] = std::move(rows[i]);
+    rows.resize(left);
+    std::stable_sort(folded.begin(), folded.end(),
+                     [](const hidden& x, const hidden& y) { return x.ns > y.ns; });
+  }
+
   // The operator around the launch, or the kernel.
   static std::vector<bool> matching(const profile& p, const name_filter& filter) {
     const std::vector<bool> scopes = matching_operators(p, filter);
@@ -26484,9 +26527,16 @@ struct chosen_kernels {
   kernel_grid table(out, p, plan, chosen.rows);
   chosen_kernels::hidden all = chosen.cut;
   for (const kernel_row& row : chosen.rows) all.add(row);
+  const std::string dots = out.ascii() ? "... " : "\u2026 ";
+  for (const chosen_kernels::configurations& c : chosen.folded) {
+    all.rows += c.rows, all.calls += c.calls, all.ns += c.ns;
+    table.add_total({dots + format_count(c.rows) + " configurations of " +
+                         printable(c.kernel, 40, out.ascii()) + ", each at most " +
+                         format_share(c.most_share),
+                     c.calls, c.ns, true});
+  }
   if (chosen.cut.rows > 0)
-    table.add_total({(out.ascii() ? "... " : "\u2026 ") +
-                         counted(chosen.cut.rows, "more row", "more rows") +
+    table.add_total({dots + counted(chosen.cut.rows, "more row", "more rows") +
                          " (top=" + std::to_string(plan.options.top) + ')',
                      chosen.cut.calls, chosen.cut.ns, true});
   table.add_total(
@@ -33994,12 +34044,13 @@ class KPROF_DETAIL_LOCAL step_windows {
     has_unwanted_ = false;
     return nullptr;
   }
-  /// The same for any chunk of this log.
-  chunk* take_of(const thread_log* log) noexcept {
+  /// A kept chunk of this log, whose scopes are lost with it; nullptr: there is none.
+  chunk* lose_one_of(const thread_log* log) noexcept {
     const std::lock_guard lock(mutex_);
     for (kept_chunk& k : kept_)
       if (k.where->owner == log) {
         chunk* const c = k.where;
+        lose_locked(k.first, k.last);
         k = kept_.back();
         kept_.pop_back();
         return c;
@@ -40297,7 +40348,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
     log->stack.clear();
-    while (chunk* const c = chunks_->windows.take_of(log)) chunks_->pool.put_back(c);
+    while (chunk* const c = chunks_->windows.lose_one_of(log)) chunks_->pool.put_back(c);
     log->forget(0, chunks_->pool);
     if (log == others_) others_ = nullptr;
     log->next_free = free_logs_;
@@ -43117,6 +43168,7 @@ enum class call : std::uint8_t {
   end_capture,
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
+  set_node,      // another kernel, copy or memset for one of these
   timed,         // nothing of these; how long it takes is worth knowing
 };
 
@@ -43134,7 +43186,8 @@ inline call classify(std::string_view name) noexcept {
   if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph"))
     return call::copy_graph;
   if (has("GraphLaunch")) return call::launch_graph;
-  if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
+  if (has("GraphExecUpdate")) return call::update_graph;
+  if (has("GraphExec") && has("SetParams")) return call::set_node;
   // those that add nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
   if (has("Launch")) return call::launch_kernel;
@@ -43240,6 +43293,7 @@ struct call_state {
   std::uint32_t launching = 0;  // depth of calls that launch
   std::uint32_t capturing = 0;  // depth of calls that begin or end a capture
   std::uint32_t copying = 0;    // depth of calls that copy graphs
+  std::uint32_t setting = 0;    // depth of calls that set a node of an executable graph
   std::uint32_t round = 0;      // of the collector that saw the call begin
   launch_kind what = launch_kind::kernel;
   bool captured = false;                            // the launch became a node of a graph
@@ -43282,9 +43336,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_COLLECT_CUPTI_DEFECTS_HPP
 #define KPROF_COLLECT_CUPTI_DEFECTS_HPP
 
-// Defects of CUPTI's versions, by NVIDIA's release notes, that kprof cannot work around: what the
-// report says where a run may have met one. kprof does not use the graph's number in a record,
-// which CUPTI before 13.4 gets wrong for copies.
+// Defects of CUPTI's versions, by NVIDIA's release notes, that kprof cannot work around, and what
+// no version tells: what the report says where a run may have met one. kprof does not use the
+// graph's number in a record, which CUPTI before 13.4 gets wrong for copies.
 
 #include <cstdint>
 #include <string>
@@ -43299,6 +43353,7 @@ struct risky_use {
   bool launched_graphs = false;
   bool updated_graphs = false;
   bool reloaded_modules = false;
+  std::uint64_t nodes_set = 0;  // of executable graphs
 };
 
 /// Disabling the records of kernels may never return: kprof leaves that out where the process ends.
@@ -43329,6 +43384,12 @@ inline std::vector<std::string> known_defects(std::uint32_t version, const risky
         "after which this CUPTI may give kernels the names of earlier ones: use CUPTI of CUDA 13.4 "
         "Update 1 or later "
         "(KPROF_CUPTI)");
+  if (use.nodes_set != 0)
+    out.push_back("the program set the parameters of nodes of executable graphs, " +
+                  std::to_string(use.nodes_set) +
+                  " times: their work stays under the scopes, and with the operators' parameters, "
+                  "of the capture. Where these differ, update the graph by another one that was "
+                  "captured (cudaGraphExecUpdate)");
   return out;
 }
 
@@ -44439,7 +44500,8 @@ class callback_handler {
   std::uint64_t take_ids_lost() noexcept { return ids_lost_.exchange(0); }
   /// What the program has done so far that some versions of CUPTI get wrong.
   risky_use use() const noexcept {
-    return {round_, graphs_were_launched_, graphs_were_updated_, modules_were_reloaded_};
+    return {round_, graphs_were_launched_, graphs_were_updated_, modules_were_reloaded_,
+            nodes_set_};
   }
 
   void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
@@ -44478,6 +44540,9 @@ class callback_handler {
         break;
       case call::update_graph:
         if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
+        break;
+      case call::set_node:
+        if (leaves(s.setting) && result_of(data) == 0) ++nodes_set_;
         break;
       case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case call::timed:
@@ -44613,6 +44678,7 @@ class callback_handler {
   launching_calls launching_;
   std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
+  std::atomic<std::uint64_t> nodes_set_{0};
   std::atomic<bool> modules_were_unloaded_{false};
   std::atomic<bool> modules_were_reloaded_{false};
 };

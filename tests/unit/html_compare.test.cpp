@@ -82,7 +82,7 @@ TEST_CASE("html_compare.a_page_compares_its_run_with_earlier_ones") {
   }
   CHECK(slower == 1);
   const auto first =
-      static_cast<std::size_t>(compared.at("changed_first").at(0).to_number<std::int64_t>());
+      static_cast<std::size_t>(column(compared, "changed_first").at(0).to_number<std::int64_t>());
   CHECK(rows[first].at("change").as_string() == "+20.0%");
 }
 

@@ -207,6 +207,7 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
     }
     const kprof::detail::chosen_kernels chosen(p, plan);
     for (const kprof::kernel_row& row : chosen.rows) kernels -= row.total_ns, runs -= row.calls;
+    for (const auto& line : chosen.folded) kernels -= line.ns, runs -= line.calls;
     REQUIRE(runs == chosen.cut.calls + chosen.filtered.calls);
     REQUIRE(kernels == Approx(chosen.cut.ns + chosen.filtered.ns).margin(1));
     const kprof::detail::operator_groups table(p, plan);
@@ -230,6 +231,27 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
         in_tree += w.total_ns;
     REQUIRE(in_tree == Approx(all).margin(1));
   }
+}
+
+// A kernel whose blocks grow with a cache has a row for each launch configuration.
+TEST_CASE("device_report.many_small_configurations_of_one_kernel_are_one_line") {
+  const auto page_with = [](unsigned configurations) {
+    device_builder b;
+    const auto op = b.op(b.thread("main", 1), "Decode", "heads=12");
+    b.calls(op, 1, 1e6);
+    for (unsigned i = 1; i <= configurations; ++i) b.kernel(op, "mix", 2, 50e3, i);
+    b.kernel(op, "product", 1, 1e9);
+    report_options options = ascii_at_width(120);
+    options.kernels = true;
+    return section(page_of(b.done(), options), "Kernels");
+  };
+  const std::string many = page_with(30);
+  INFO(many);
+  CHECK(words(line_with(many, "configurations"))
+            .starts_with("... 30 configurations of mix, each at most <0.1% 60 "));
+  CHECK(count_of(many, "mix") == 1);
+  CHECK(words(line_with(many, "all kernels")).starts_with("all kernels 61 "));
+  CHECK(count_of(page_with(8), "mix") == 8);
 }
 
 TEST_CASE("device_report.kernels_of_one_row_text_get_lines_of_what_differs") {

@@ -22,8 +22,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,7 +44,14 @@ struct chosen_kernels {
     }
   };
 
+  /// Rows that differ in their launch configurations alone.
+  struct configurations : hidden {
+    std::string kernel;
+    double most_share = 0;  // of a row
+  };
+
   std::vector<kernel_row> rows;
+  std::vector<configurations> folded;
   hidden filtered, cut;
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
@@ -59,6 +68,7 @@ struct chosen_kernels {
         filtered.add(row);
       rows = kernel_table(p, by, match);
     }
+    if (plan.options.top > 0 && plan.by == grouping{}) fold_configurations();
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
       cut.add(rows.back());
       rows.pop_back();
@@ -66,6 +76,39 @@ struct chosen_kernels {
   }
 
  private:
+  static constexpr double small_share = 0.01;
+  static constexpr std::size_t most_small = 8;  // rows of one kernel
+
+  /// Where a kernel of an operator has many rows, each small, as one whose blocks grow with a
+  /// cache, these become one line.
+  void fold_configurations() {
+    using of_kernel = std::tuple<std::uint32_t, std::string_view, std::string_view, std::uint32_t>;
+    const auto key_of = [](const kernel_row& row) {
+      return of_kernel{row.node, row.kernel, row.pass, row.device};
+    };
+    std::map<of_kernel, std::vector<std::size_t>> small;  // rows
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (rows[i].share < small_share && !rows[i].kernel.empty())
+        small[key_of(rows[i])].push_back(i);
+    std::vector<char> is_folded(rows.size());
+    for (const auto& [key, some] : small) {
+      if (some.size() <= most_small) continue;
+      configurations& line = folded.emplace_back();
+      line.kernel = rows[some[0]].kernel;
+      for (const std::size_t i : some) {
+        line.add(rows[i]);
+        line.most_share = std::max(line.most_share, rows[i].share);
+        is_folded[i] = 1;
+      }
+    }
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (is_folded[i] == 0 && left++ != i) rows[left - 1] = std::move(rows[i]);
+    rows.resize(left);
+    std::stable_sort(folded.begin(), folded.end(),
+                     [](const hidden& x, const hidden& y) { return x.ns > y.ns; });
+  }
+
   // The operator around the launch, or the kernel.
   static std::vector<bool> matching(const profile& p, const name_filter& filter) {
     const std::vector<bool> scopes = matching_operators(p, filter);
@@ -86,9 +129,16 @@ struct chosen_kernels {
   kernel_grid table(out, p, plan, chosen.rows);
   chosen_kernels::hidden all = chosen.cut;
   for (const kernel_row& row : chosen.rows) all.add(row);
+  const std::string dots = out.ascii() ? "... " : "\u2026 ";
+  for (const chosen_kernels::configurations& c : chosen.folded) {
+    all.rows += c.rows, all.calls += c.calls, all.ns += c.ns;
+    table.add_total({dots + format_count(c.rows) + " configurations of " +
+                         printable(c.kernel, 40, out.ascii()) + ", each at most " +
+                         format_share(c.most_share),
+                     c.calls, c.ns, true});
+  }
   if (chosen.cut.rows > 0)
-    table.add_total({(out.ascii() ? "... " : "\u2026 ") +
-                         counted(chosen.cut.rows, "more row", "more rows") +
+    table.add_total({dots + counted(chosen.cut.rows, "more row", "more rows") +
                          " (top=" + std::to_string(plan.options.top) + ')',
                      chosen.cut.calls, chosen.cut.ns, true});
   table.add_total(
