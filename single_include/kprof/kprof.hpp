@@ -15307,7 +15307,9 @@ inline std::int64_t unbroken_devices_from(const profile& p) noexcept {
     thread = p.steps[k.step].thread;
     there.push_back(p.steps[k.step].index);
     // Of the slowest that is kept a slower one may be lost.
-    const auto length = [](const step_mark& m) { return m.end - m.begin; };
+    const auto length = [](const step_mark& m) {
+      return static_cast<double>(m.end) - static_cast<double>(m.begin);
+    };
     const bool is_beaten = k.why == kept_as::slowest &&
                            std::any_of(p.steps.begin(), p.steps.end(), [&](const step_mark& m) {
                              return m.thread == thread && length(m) > length(p.steps[k.step]);
@@ -28248,7 +28250,7 @@ inline constexpr std::size_t most_step_threads = 3;
 /// Self times of a step's scopes on its thread, by name; empty name: outside all scopes.
 [[gnu::cold]] inline std::vector<step_excess> self_times_of(const profile& p, std::uint32_t step) {
   const step_mark& m = p.steps[step];
-  std::vector<step_excess> out{{{}, static_cast<double>(m.end - m.begin)}};
+  std::vector<step_excess> out{{{}, static_cast<double>(m.end) - static_cast<double>(m.begin)}};
   for (const step_share& s : p.stepping.shares) {
     if (s.step != step || s.node >= p.nodes.size() || p.nodes[s.node].thread != m.thread) continue;
     const std::string_view name = p.nodes[s.node].name;
@@ -28266,7 +28268,7 @@ inline constexpr std::size_t most_step_threads = 3;
 [[gnu::cold]] inline void print_slowest_step(page& out, const profile& p, const step_row& r) {
   if (p.complete.in_timeline == 0 || p.complete.in_timeline >= p.complete.recorded) return;
   const auto length = [&](std::uint32_t i) {
-    return static_cast<double>(p.steps[i].end - p.steps[i].begin);
+    return static_cast<double>(p.steps[i].end) - static_cast<double>(p.steps[i].begin);
   };
   std::vector<char> has_shares(p.steps.size());
   for (const step_share& s : p.stepping.shares)
@@ -33975,12 +33977,21 @@ class KPROF_DETAIL_LOCAL step_windows {
     return chunks;
   }
 
-  /// The thread of this log steps. Until one of its steps has ended the log is the one to look for
-  /// them in, unless there is another one.
+  /// Whether expect() is to be told that this log's thread steps.
+  bool wants_log(const void* log) const noexcept {
+    const void* const known = expected_.load(std::memory_order_relaxed);
+    return known != &whoever && known != log;
+  }
+  /// The thread of this log steps. Until a step of any thread has been noted, the latest such log
+  /// is the one to look for steps in.
   void expect(thread_log& log) noexcept {
-    if (expects_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
-    if (is_on_ && log_ == nullptr) log_ = &log, expects_ = true;
+    if (is_on_ && steps_ == nullptr) log_ = &log, expected_ = &log;
+  }
+  /// The log has no thread any more.
+  void expect_no_longer(const thread_log& log) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (steps_ == nullptr && log_ == &log) log_ = nullptr, expected_ = nullptr;
   }
   /// A step of the thread whose log and steps these are has ended; `total`: ticks of all its steps;
   /// `usual`: about their median. The log is locked.
@@ -34064,30 +34075,13 @@ class KPROF_DETAIL_LOCAL step_windows {
     return log_;
   }
   /// In the order of their ends, each once.
-  std::vector<step_window> all() const {
-    const std::array<place, roles> places = places_now();
-    std::vector<step_window> out;
-    for (std::size_t i = 0; i < roles; ++i) {
-      const step_window w{places[i].step, static_cast<step_role>(i)};
-      if (places[i].is_taken &&
-          std::none_of(out.begin(), out.end(), [&](const step_window& o) { return o.same_as(w); }))
-        out.push_back(w);
-    }
-    std::sort(out.begin(), out.end(),
-              [](const step_window& a, const step_window& b) { return a.step.end < b.step.end; });
-    return out;
-  }
+  std::vector<step_window> all() const { return all_in(places_now(nullptr)); }
   /// The same if they are of these steps.
-  std::vector<step_window> all_of(const void* steps) const {
-    {
-      const std::lock_guard lock(mutex_);
-      if (steps != steps_) return {};
-    }
-    return all();
-  }
+  std::vector<step_window> all_of(const void* steps) const { return all_in(places_now(&steps)); }
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
+  static constexpr char whoever = 0;
   static constexpr std::size_t roles = 3;
   struct place {
     step_span step;
@@ -34099,13 +34093,26 @@ class KPROF_DETAIL_LOCAL step_windows {
     }
   };
 
+  static std::vector<step_window> all_in(const std::array<place, roles>& places) {
+    std::vector<step_window> out;
+    for (std::size_t i = 0; i < roles; ++i) {
+      const step_window w{places[i].step, static_cast<step_role>(i)};
+      if (places[i].is_taken &&
+          std::none_of(out.begin(), out.end(), [&](const step_window& o) { return o.same_as(w); }))
+        out.push_back(w);
+    }
+    std::sort(out.begin(), out.end(),
+              [](const step_window& a, const step_window& b) { return a.step.end < b.step.end; });
+    return out;
+  }
   place& at(step_role role) noexcept { return places_[static_cast<std::size_t>(role)]; }
   step_role role_of(const place& p) const noexcept {
     return static_cast<step_role>(&p - places_.data());
   }
-  std::array<place, roles> places_now() const noexcept {
+  /// `steps`: null or, else there is none, those that the places are of.
+  std::array<place, roles> places_now(const void* const* steps) const noexcept {
     const std::lock_guard lock(mutex_);
-    return places_;
+    return steps == nullptr || *steps == steps_ ? places_ : std::array<place, roles>{};
   }
   static std::uint64_t distance(const step_span& step, std::uint64_t usual) noexcept {
     return step.ticks() > usual ? step.ticks() - usual : usual - step.ticks();
@@ -34120,7 +34127,8 @@ class KPROF_DETAIL_LOCAL step_windows {
     return role == step_role::slowest ? (limit_ + 1) / 2 : (limit_ + 3) / 4;
   }
   void take_away(place& p) noexcept {
-    has_unwanted_ = has_unwanted_ || p.chunks != 0;
+    has_unwanted_ =
+        !kept_.empty();  // chunks that were kept before the step ended are not in p.chunks
     p = {};
   }
   void put(place& p, const step_span& step) noexcept {
@@ -34135,7 +34143,7 @@ class KPROF_DETAIL_LOCAL step_windows {
   }
   void follow(thread_log* log, const void* steps, std::uint64_t total) noexcept {
     log_ = log, steps_ = steps, total_ = total;
-    expects_ = log != nullptr;
+    expected_ = steps != nullptr ? &whoever : nullptr;
   }
 
   mutable std::mutex mutex_;         // guards all below
@@ -34143,12 +34151,13 @@ class KPROF_DETAIL_LOCAL step_windows {
   std::vector<kept_chunk> kept_;
   std::size_t limit_ = 0;  // chunks of all windows
   bool is_on_ = false;
-  bool has_unwanted_ = false;         // a chunk may be kept in vain
-  std::uint64_t lost_until_ = 0;      // the latest time of a scope that has been lost, in ticks
-  std::atomic<bool> expects_{false};  // log_ is not null
-  thread_log* log_ = nullptr;         // whose steps are kept: those of one thread
-  const void* steps_ = nullptr;       // the same
-  std::uint64_t total_ = 0;           // ticks of them
+  bool has_unwanted_ = false;     // a chunk may be kept in vain
+  std::uint64_t lost_until_ = 0;  // the latest time of a scope that has been lost, in ticks
+  // log_ while steps_ is null; then &whoever: no other log is wanted. Read without the lock.
+  std::atomic<const void*> expected_{nullptr};
+  thread_log* log_ = nullptr;    // whose steps are kept: those of one thread
+  const void* steps_ = nullptr;  // the same
+  std::uint64_t total_ = 0;      // ticks of them
 };
 
 }  // namespace detail
@@ -34178,6 +34187,7 @@ struct item_window {
   bool is_whole = true;  // nothing of it has been pushed out without a copy
   bool has_items = false;
   bool has_calls = false;
+  std::uint64_t items_until = 0;  // the number of the first item after those that were there
   numbered<packed_item> items;
   numbered<noted_call> calls;
   numbered<noted_wait> waits;
@@ -34238,10 +34248,19 @@ class item_windows {
     for (item_window& w : windows_)
       if (w.is_whole && !w.has_items && w.begin == items_from_)
         keep_or_lose(w, w.has_items = attempt([&] {
+                          w.items_until = items.dropped() + items.size();
                           copy_items(w, items);
                           copy_waits(w, calls, waits);
                         }));
     choose_next();
+  }
+  /// An item of a step may come after the others of it were copied, of a kernel that ran for long:
+  /// pushed out of the ring it is lost, and the step is not whole any more.
+  void note_pushed_out(const packed_item& item, const latest_ring<packed_item>& items) noexcept {
+    for (item_window& w : windows_)
+      if (w.has_items && w.is_whole && is_item_of(item, w, w.end) &&
+          items.number_of(&item) >= w.items_until)
+        keep_or_lose(w, false);
   }
   [[gnu::noinline]] void save_calls(const latest_ring<noted_call>& calls) noexcept {
     for (item_window& w : windows_)
@@ -34282,13 +34301,15 @@ class item_windows {
                              std::int64_t end) noexcept {
     return i.call_is_known() && i.call_begin() >= w.begin && i.call_begin() < end;
   }
+  static bool is_item_of(const packed_item& i, const item_window& w,
+                         std::int64_t step_end) noexcept {
+    return (i.start() < w.end && i.end() >= w.begin) || is_launched_in(i, w, step_end);
+  }
   static void copy_items(item_window& w, const latest_ring<packed_item>& items) {
     const std::int64_t step_end = w.end;
     for (const packed_item& i : items)
       if (is_launched_in(i, w, step_end)) w.end = std::max(w.end, i.end());
-    copy_some(w.items, items, [&](const packed_item& i) {
-      return (i.start() < w.end && i.end() >= w.begin) || is_launched_in(i, w, step_end);
-    });
+    copy_some(w.items, items, [&](const packed_item& i) { return is_item_of(i, w, step_end); });
   }
   static void copy_waits(item_window& w, const latest_ring<noted_call>& calls,
                          const latest_ring<noted_wait>& waits) {
@@ -34350,7 +34371,7 @@ class device_history {
                                   std::uint32_t log, std::uint32_t row,
                                   std::uint64_t epoch) noexcept {
     if (!items.keeps_any()) return items.drop();
-    if (items.is_full()) push_out_item(items.next().end());
+    if (items.is_full()) push_out_item(items.next());
     items.add(a, launch, when, log, row, epoch);
     if (a.context != latest_context_) note_context(a.context, a.device);
   }
@@ -34390,11 +34411,13 @@ class device_history {
   std::int64_t whole_since = 0;  // nothing that ended after that has been pushed out
 
  private:
-  /// One that ends then is about to be pushed out.
-  void push_out_item(std::int64_t end) noexcept {
+  void push_out_item(const packed_item& oldest) noexcept {
+    const std::int64_t end = oldest.end();
     while (end >= windows.items_from()) windows.save_items(items, calls, waits);
+    windows.note_pushed_out(oldest, items);
     whole_since = std::max(whole_since, end);
   }
+  /// One that ends then is about to be pushed out.
   void push_out_call(std::int64_t end) noexcept {
     while (end >= windows.calls_from()) windows.save_calls(calls);
     whole_since = std::max(whole_since, end);
@@ -40348,6 +40371,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
     log->stack.clear();
+    chunks_->windows.expect_no_longer(*log);
     while (chunk* const c = chunks_->windows.lose_one_of(log)) chunks_->pool.put_back(c);
     log->forget(0, chunks_->pool);
     if (log == others_) others_ = nullptr;
@@ -51755,7 +51779,10 @@ KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ti
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));
-  own_recorder->windows().expect(*static_cast<thread_log*>(this_log));
+  step_windows& windows = own_recorder->windows();
+  if (!windows.wants_log(this_log)) return;
+  const mark_inside_kprof mark;  // a signal's handler must not wait for the lock
+  windows.expect(*static_cast<thread_log*>(this_log));
 }
 
 }  // namespace detail

@@ -36,7 +36,8 @@ struct [[gnu::visibility("hidden")]] stepping_engine : engine {
     devices.history().describe_function = &describe_function;
     append_step(0, now);
   }
-  void step(std::uint32_t kernels, std::uint64_t apart) {
+  /// `withheld`: gets the record of the step's last kernel, which comes later.
+  void step(std::uint32_t kernels, std::uint64_t apart, std::vector<activity>* withheld = nullptr) {
     const std::uint32_t first = id;
     for (std::uint32_t k = 0; k < kernels; ++k)
       call(id++, now + apart * k, launch_kernel, record_kind::kernel_launch);
@@ -47,6 +48,10 @@ struct [[gnu::visibility("hidden")]] stepping_engine : engine {
     now += apart * kernels;
     append_step(next_step, now);
     take_launches();
+    if (withheld != nullptr) {
+      withheld->push_back(records.back());
+      records.pop_back();
+    }
     read(records);
     items += kernels;
   }
@@ -116,6 +121,27 @@ TEST_CASE("device_windows.the_items_and_calls_of_the_slowest_step_outlive_the_ri
                  ? 1U
                  : 0U;
   CHECK(waits == 1);
+}
+
+// A kernel that ran for long: its record comes when the others of its step have been copied.
+TEST_CASE("device_windows.a_step_whose_latest_record_is_lost_is_not_whole") {
+  for (const bool is_lost : {false, true}) {
+    stepping_engine e(std::size_t{1} << 20U);
+    std::vector<activity> late;
+    std::uint64_t begin = 0;
+    std::uint32_t first = 0;
+    for (int i = 0; i < 400; ++i) {
+      if (i == 40) begin = e.now, first = e.id;
+      e.step(i == 40 ? 30 : 20, i == 40 ? 200 : 100, i == 40 ? &late : nullptr);
+      if (i == (is_lost ? 115 : 50)) e.read(late);
+    }
+    const kprof::profile p = e.profile();
+    const bool has_window =
+        std::any_of(p.device.timeline.windows.begin(), p.device.timeline.windows.end(),
+                    [&](const auto& w) { return w.begin == static_cast<std::int64_t>(begin); });
+    CHECK(has_window == !is_lost);
+    CHECK(ids_from(p, first, 30).size() == (is_lost ? 0 : 30));
+  }
 }
 
 TEST_CASE("device_windows.a_step_without_room_is_not_kept_and_none_survives_a_restart") {

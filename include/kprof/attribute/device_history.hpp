@@ -42,7 +42,7 @@ class device_history {
                                   std::uint32_t log, std::uint32_t row,
                                   std::uint64_t epoch) noexcept {
     if (!items.keeps_any()) return items.drop();
-    if (items.is_full()) push_out_item(items.next().end());
+    if (items.is_full()) push_out_item(items.next());
     items.add(a, launch, when, log, row, epoch);
     if (a.context != latest_context_) note_context(a.context, a.device);
   }
@@ -82,11 +82,13 @@ class device_history {
   std::int64_t whole_since = 0;  // nothing that ended after that has been pushed out
 
  private:
-  /// One that ends then is about to be pushed out.
-  void push_out_item(std::int64_t end) noexcept {
+  void push_out_item(const packed_item& oldest) noexcept {
+    const std::int64_t end = oldest.end();
     while (end >= windows.items_from()) windows.save_items(items, calls, waits);
+    windows.note_pushed_out(oldest, items);
     whole_since = std::max(whole_since, end);
   }
+  /// One that ends then is about to be pushed out.
   void push_out_call(std::int64_t end) noexcept {
     while (end >= windows.calls_from()) windows.save_calls(calls);
     whole_since = std::max(whole_since, end);

@@ -35,6 +35,7 @@ struct item_window {
   bool is_whole = true;  // nothing of it has been pushed out without a copy
   bool has_items = false;
   bool has_calls = false;
+  std::uint64_t items_until = 0;  // the number of the first item after those that were there
   numbered<packed_item> items;
   numbered<noted_call> calls;
   numbered<noted_wait> waits;
@@ -95,10 +96,19 @@ class item_windows {
     for (item_window& w : windows_)
       if (w.is_whole && !w.has_items && w.begin == items_from_)
         keep_or_lose(w, w.has_items = attempt([&] {
+                          w.items_until = items.dropped() + items.size();
                           copy_items(w, items);
                           copy_waits(w, calls, waits);
                         }));
     choose_next();
+  }
+  /// An item of a step may come after the others of it were copied, of a kernel that ran for long:
+  /// pushed out of the ring it is lost, and the step is not whole any more.
+  void note_pushed_out(const packed_item& item, const latest_ring<packed_item>& items) noexcept {
+    for (item_window& w : windows_)
+      if (w.has_items && w.is_whole && is_item_of(item, w, w.end) &&
+          items.number_of(&item) >= w.items_until)
+        keep_or_lose(w, false);
   }
   [[gnu::noinline]] void save_calls(const latest_ring<noted_call>& calls) noexcept {
     for (item_window& w : windows_)
@@ -139,13 +149,15 @@ class item_windows {
                              std::int64_t end) noexcept {
     return i.call_is_known() && i.call_begin() >= w.begin && i.call_begin() < end;
   }
+  static bool is_item_of(const packed_item& i, const item_window& w,
+                         std::int64_t step_end) noexcept {
+    return (i.start() < w.end && i.end() >= w.begin) || is_launched_in(i, w, step_end);
+  }
   static void copy_items(item_window& w, const latest_ring<packed_item>& items) {
     const std::int64_t step_end = w.end;
     for (const packed_item& i : items)
       if (is_launched_in(i, w, step_end)) w.end = std::max(w.end, i.end());
-    copy_some(w.items, items, [&](const packed_item& i) {
-      return (i.start() < w.end && i.end() >= w.begin) || is_launched_in(i, w, step_end);
-    });
+    copy_some(w.items, items, [&](const packed_item& i) { return is_item_of(i, w, step_end); });
   }
   static void copy_waits(item_window& w, const latest_ring<noted_call>& calls,
                          const latest_ring<noted_wait>& waits) {

@@ -24,7 +24,10 @@ KPROF_DETAIL_LOCAL inline void append_step(std::uint32_t which, std::uint64_t ti
   }
   static_cast<void>(
       append_record(*this_log, record_word(record_kind::step, which, 0), ticks, nullptr, 0));
-  own_recorder->windows().expect(*static_cast<thread_log*>(this_log));
+  step_windows& windows = own_recorder->windows();
+  if (!windows.wants_log(this_log)) return;
+  const mark_inside_kprof mark;  // a signal's handler must not wait for the lock
+  windows.expect(*static_cast<thread_log*>(this_log));
 }
 
 }  // namespace detail

@@ -89,12 +89,21 @@ class KPROF_DETAIL_LOCAL step_windows {
     return chunks;
   }
 
-  /// The thread of this log steps. Until one of its steps has ended the log is the one to look for
-  /// them in, unless there is another one.
+  /// Whether expect() is to be told that this log's thread steps.
+  bool wants_log(const void* log) const noexcept {
+    const void* const known = expected_.load(std::memory_order_relaxed);
+    return known != &whoever && known != log;
+  }
+  /// The thread of this log steps. Until a step of any thread has been noted, the latest such log
+  /// is the one to look for steps in.
   void expect(thread_log& log) noexcept {
-    if (expects_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
-    if (is_on_ && log_ == nullptr) log_ = &log, expects_ = true;
+    if (is_on_ && steps_ == nullptr) log_ = &log, expected_ = &log;
+  }
+  /// The log has no thread any more.
+  void expect_no_longer(const thread_log& log) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (steps_ == nullptr && log_ == &log) log_ = nullptr, expected_ = nullptr;
   }
   /// A step of the thread whose log and steps these are has ended; `total`: ticks of all its steps;
   /// `usual`: about their median. The log is locked.
@@ -178,30 +187,13 @@ class KPROF_DETAIL_LOCAL step_windows {
     return log_;
   }
   /// In the order of their ends, each once.
-  std::vector<step_window> all() const {
-    const std::array<place, roles> places = places_now();
-    std::vector<step_window> out;
-    for (std::size_t i = 0; i < roles; ++i) {
-      const step_window w{places[i].step, static_cast<step_role>(i)};
-      if (places[i].is_taken &&
-          std::none_of(out.begin(), out.end(), [&](const step_window& o) { return o.same_as(w); }))
-        out.push_back(w);
-    }
-    std::sort(out.begin(), out.end(),
-              [](const step_window& a, const step_window& b) { return a.step.end < b.step.end; });
-    return out;
-  }
+  std::vector<step_window> all() const { return all_in(places_now(nullptr)); }
   /// The same if they are of these steps.
-  std::vector<step_window> all_of(const void* steps) const {
-    {
-      const std::lock_guard lock(mutex_);
-      if (steps != steps_) return {};
-    }
-    return all();
-  }
+  std::vector<step_window> all_of(const void* steps) const { return all_in(places_now(&steps)); }
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
+  static constexpr char whoever = 0;
   static constexpr std::size_t roles = 3;
   struct place {
     step_span step;
@@ -213,13 +205,26 @@ class KPROF_DETAIL_LOCAL step_windows {
     }
   };
 
+  static std::vector<step_window> all_in(const std::array<place, roles>& places) {
+    std::vector<step_window> out;
+    for (std::size_t i = 0; i < roles; ++i) {
+      const step_window w{places[i].step, static_cast<step_role>(i)};
+      if (places[i].is_taken &&
+          std::none_of(out.begin(), out.end(), [&](const step_window& o) { return o.same_as(w); }))
+        out.push_back(w);
+    }
+    std::sort(out.begin(), out.end(),
+              [](const step_window& a, const step_window& b) { return a.step.end < b.step.end; });
+    return out;
+  }
   place& at(step_role role) noexcept { return places_[static_cast<std::size_t>(role)]; }
   step_role role_of(const place& p) const noexcept {
     return static_cast<step_role>(&p - places_.data());
   }
-  std::array<place, roles> places_now() const noexcept {
+  /// `steps`: null or, else there is none, those that the places are of.
+  std::array<place, roles> places_now(const void* const* steps) const noexcept {
     const std::lock_guard lock(mutex_);
-    return places_;
+    return steps == nullptr || *steps == steps_ ? places_ : std::array<place, roles>{};
   }
   static std::uint64_t distance(const step_span& step, std::uint64_t usual) noexcept {
     return step.ticks() > usual ? step.ticks() - usual : usual - step.ticks();
@@ -234,7 +239,8 @@ class KPROF_DETAIL_LOCAL step_windows {
     return role == step_role::slowest ? (limit_ + 1) / 2 : (limit_ + 3) / 4;
   }
   void take_away(place& p) noexcept {
-    has_unwanted_ = has_unwanted_ || p.chunks != 0;
+    has_unwanted_ =
+        !kept_.empty();  // chunks that were kept before the step ended are not in p.chunks
     p = {};
   }
   void put(place& p, const step_span& step) noexcept {
@@ -249,7 +255,7 @@ class KPROF_DETAIL_LOCAL step_windows {
   }
   void follow(thread_log* log, const void* steps, std::uint64_t total) noexcept {
     log_ = log, steps_ = steps, total_ = total;
-    expects_ = log != nullptr;
+    expected_ = steps != nullptr ? &whoever : nullptr;
   }
 
   mutable std::mutex mutex_;         // guards all below
@@ -257,12 +263,13 @@ class KPROF_DETAIL_LOCAL step_windows {
   std::vector<kept_chunk> kept_;
   std::size_t limit_ = 0;  // chunks of all windows
   bool is_on_ = false;
-  bool has_unwanted_ = false;         // a chunk may be kept in vain
-  std::uint64_t lost_until_ = 0;      // the latest time of a scope that has been lost, in ticks
-  std::atomic<bool> expects_{false};  // log_ is not null
-  thread_log* log_ = nullptr;         // whose steps are kept: those of one thread
-  const void* steps_ = nullptr;       // the same
-  std::uint64_t total_ = 0;           // ticks of them
+  bool has_unwanted_ = false;     // a chunk may be kept in vain
+  std::uint64_t lost_until_ = 0;  // the latest time of a scope that has been lost, in ticks
+  // log_ while steps_ is null; then &whoever: no other log is wanted. Read without the lock.
+  std::atomic<const void*> expected_{nullptr};
+  thread_log* log_ = nullptr;    // whose steps are kept: those of one thread
+  const void* steps_ = nullptr;  // the same
+  std::uint64_t total_ = 0;      // ticks of them
 };
 
 }  // namespace detail

@@ -298,6 +298,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
     log->stack.clear();
+    chunks_->windows.expect_no_longer(*log);
     while (chunk* const c = chunks_->windows.lose_one_of(log)) chunks_->pool.put_back(c);
     log->forget(0, chunks_->pool);
     if (log == others_) others_ = nullptr;

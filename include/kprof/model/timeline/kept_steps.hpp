@@ -71,7 +71,9 @@ inline std::int64_t unbroken_devices_from(const profile& p) noexcept {
     thread = p.steps[k.step].thread;
     there.push_back(p.steps[k.step].index);
     // Of the slowest that is kept a slower one may be lost.
-    const auto length = [](const step_mark& m) { return m.end - m.begin; };
+    const auto length = [](const step_mark& m) {
+      return static_cast<double>(m.end) - static_cast<double>(m.begin);
+    };
     const bool is_beaten = k.why == kept_as::slowest &&
                            std::any_of(p.steps.begin(), p.steps.end(), [&](const step_mark& m) {
                              return m.thread == thread && length(m) > length(p.steps[k.step]);

@@ -50,7 +50,7 @@ struct ramp {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     holds = holds && error == std::errc{} && end == value.data() + value.size() &&
-            (is_first_ || number - 1 == before_);
+            (is_first_ || (number > before_ && number == before_ + 1));
     is_first_ = false;
     before_ = number;
   }
@@ -102,7 +102,9 @@ struct common_endings {
   /// Calls keep_on(ending) from the shortest to the longest, while it returns true.
   template <class KeepOn>
   static void each_ending(std::string_view text, KeepOn keep_on) {
-    for (std::size_t at = text.rfind(' '); at != std::string_view::npos && at != 0;
+    constexpr std::size_t longest = 256;  // or a text that is all spaces takes quadratic time
+    for (std::size_t at = text.rfind(' ');
+         at != std::string_view::npos && at != 0 && text.size() - at <= longest;
          at = text.rfind(' ', at - 1))
       if (!keep_on(text.substr(at))) return;
   }

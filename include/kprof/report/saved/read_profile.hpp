@@ -302,6 +302,7 @@ class profile_reader {
       good = good && there(s.thread, p.threads.size());
     for (const step_share& s : p.stepping.shares)
       good = good && there(s.step, p.steps.size()) && there(s.node, p.nodes.size());
+    good = good && p.stepping.kept.size() <= 3;  // one for each kept_as
     for (const kept_step& s : p.stepping.kept) good = good && there(s.step, p.steps.size());
     return good ||
            fail("device.timeline, device.calls, steps or stepping refer to what is not there");

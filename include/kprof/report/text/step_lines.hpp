@@ -122,7 +122,7 @@ inline constexpr std::size_t most_step_threads = 3;
 /// Self times of a step's scopes on its thread, by name; empty name: outside all scopes.
 [[gnu::cold]] inline std::vector<step_excess> self_times_of(const profile& p, std::uint32_t step) {
   const step_mark& m = p.steps[step];
-  std::vector<step_excess> out{{{}, static_cast<double>(m.end - m.begin)}};
+  std::vector<step_excess> out{{{}, static_cast<double>(m.end) - static_cast<double>(m.begin)}};
   for (const step_share& s : p.stepping.shares) {
     if (s.step != step || s.node >= p.nodes.size() || p.nodes[s.node].thread != m.thread) continue;
     const std::string_view name = p.nodes[s.node].name;
@@ -140,7 +140,7 @@ inline constexpr std::size_t most_step_threads = 3;
 [[gnu::cold]] inline void print_slowest_step(page& out, const profile& p, const step_row& r) {
   if (p.complete.in_timeline == 0 || p.complete.in_timeline >= p.complete.recorded) return;
   const auto length = [&](std::uint32_t i) {
-    return static_cast<double>(p.steps[i].end - p.steps[i].begin);
+    return static_cast<double>(p.steps[i].end) - static_cast<double>(p.steps[i].begin);
   };
   std::vector<char> has_shares(p.steps.size());
   for (const step_share& s : p.stepping.shares)
