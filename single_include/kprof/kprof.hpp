@@ -26486,12 +26486,12 @@ struct chosen_kernels {
     const auto key_of = [](const kernel_row& row) {
       return of_kernel{row.node, row.kernel, row.pass, row.device};
     };
-    std::map<of_kernel, std::vector<std::size_t>> small;  // rows
+    std::map<of_kernel, std::vector<std::size_t>> by_kernel;  // small rows
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (rows[i].share < small_share && !rows[i].kernel.empty())
-        small[key_of(rows[i])].push_back(i);
+        by_kernel[key_of(rows[i])].push_back(i);
     std::vector<char> is_folded(rows.size());
-    for (const auto& [key, some] : small) {
+    for (const auto& [key, some] : by_kernel) {
       if (some.size() <= most_small) continue;
       configurations& line = folded.emplace_back();
       line.kernel = rows[some[0]].kernel;
