@@ -42122,7 +42122,7 @@ class KPROF_DETAIL_LOCAL step_shares {
       std::size_t first = std::min(at + 1, steps);
       while (first > 0 && !(windows_[first - 1].end <= start && windows_[first - 1].end < end))
         --first;
-      for (std::size_t i = first; i < steps && windows_[i].begin < end; ++i) {
+      for (std::size_t i = first; i < steps && end > windows_[i].begin; ++i) {
         step_share_table::cell* const c = cells_.at(i, node);
         if (c == nullptr) continue;
         if (end <= windows_[i].end) ++c->calls;
