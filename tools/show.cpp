@@ -24,11 +24,13 @@ std::vector<kprof::output_request> requests_of(const std::vector<std::string>& o
   if (outputs.empty()) return {{"report"}};
   std::vector<kprof::output_request> all;
   for (const std::string& text : outputs) {
-    const kprof::parsed_settings parsed = kprof::settings::parse(text);
+    // The first report of settings is the session's own, whose options are no request's.
+    const kprof::parsed_settings parsed = kprof::settings::parse("report," + text);
+    const std::vector<kprof::output_request>& given = parsed.value.outputs;
     errors.insert(errors.end(), parsed.errors.begin(), parsed.errors.end());
-    if (parsed.errors.empty() && parsed.value.outputs.empty())
+    if (parsed.errors.empty() && given.size() < 2)
       errors.push_back('"' + text + "\" asks for no output; write --output \"report(top=10)\"");
-    all.insert(all.end(), parsed.value.outputs.begin(), parsed.value.outputs.end());
+    if (given.size() > 1) all.insert(all.end(), given.begin() + 1, given.end());
   }
   return all;
 }

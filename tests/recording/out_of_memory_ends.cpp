@@ -138,8 +138,8 @@ int main(int argc, char** argv) {
   for (unsigned n = 1; n <= 200; ++n) {
     run(n, ~0U);
     run(0, n);
-    // A report takes some thousand allocations.
-    run(0, 200 + 20 * n);
+    // A report takes some thousand allocations, and so do the cycles.
+    run(0, 200 + 60 * n);
   }
   std::printf("%d cases failed; in %d all was there, in %d some was counted or told as missing\n",
               counts[1] + counts[2], counts[0], counts[3]);

@@ -36,7 +36,14 @@ def check_outputs(folder):
     check("it shows the report", r.returncode == 0 and "Operators, sorted" in r.stdout, r)
     check("and nothing else", r.stderr == "" and r.stdout.startswith("kprof · "), r)
     r = show(folder, profile, "--output", "report(top=1,columns=operator+calls)")
-    check("with options", r.returncode == 0 and "operator" in r.stdout, r)
+    check("with options", "operator  " in r.stdout and "self" not in r.stdout.split("More:")[0], r)
+    r = show(folder, profile, "--output", "report(table=off,path=q.txt)")
+    text = (folder / "q.txt").read_text() if (folder / "q.txt").exists() else ""
+    check("into a file", r.stdout + r.stderr == "" and text.startswith("kprof · "), r)
+    check("without a table", "Operators, sorted" not in text, text)
+    r = show(folder, profile, "--output", "report(width=60),report(width=90)")
+    widths = [max(map(len, t.splitlines())) for t in r.stdout.split("kprof · ")[1:]]
+    check("two reports", len(widths) == 2 and widths[0] <= 60 < widths[1] <= 90, r)
 
     wanted = "trace(path=a.json),folded(path=a.folded)"
     r = show(folder, profile, "--output", wanted, "--output", "csv(path=a.csv)")
