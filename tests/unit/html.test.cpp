@@ -190,6 +190,19 @@ TEST_CASE("html.each_device_that_worked_has_its_roofs_and_its_time_of_each_row")
   CHECK(slope(0).to_number<double>() == 2 * slope(1).to_number<double>());
 }
 
+TEST_CASE("html.time_outside_all_scopes_is_told") {
+  kprof_test::profile_builder b;
+  b.calls(b.op(b.thread("main", 1), "Gemm", "n=1"), 1, 400);
+  kprof::profile p = b.done();
+  p.threads[0].wall_ns = 1'000;
+  p.threads[0].in_scopes_ns = 400;
+  const std::string page = html_of(p);
+  CHECK(page.find("60.0% of the threads' time is outside all scopes:") != std::string::npos);
+  CHECK(page.find("100.0% of the time in scopes has an operator;") != std::string::npos);
+  p.threads[0].wall_ns = 401;
+  CHECK(html_of(p).find("outside all scopes:") == std::string::npos);
+}
+
 TEST_CASE("html.the_tree_knows_in_which_order_it_ran") {
   kprof_test::profile_builder b;
   const auto thread = b.thread("main", 1);

@@ -223,9 +223,22 @@ struct page_head {
   }
   const double outside = share_of(not_negative(t.whole_ns - inside_ns), t.whole_ns);
   if (!t.operators.rows.empty()) {
-    line(outside > 0.1 ? "bad" : "ok", format_share(1 - outside) + " of the time has an operator;",
+    line(outside > 0.1 ? "bad" : "ok",
+         format_share(1 - outside) +
+             (t.device ? " of the time of devices" : " of the time in scopes") +
+             " has an operator;",
          t.device ? "the rest is work that was launched outside any."
                   : "the rest is in regions alone.");
+    double wall_ns = 0, in_scopes_ns = 0;
+    for (const thread_info& thread : p.threads) {
+      wall_ns += not_negative(thread.wall_ns);
+      in_scopes_ns += std::min(not_negative(thread.in_scopes_ns), not_negative(thread.wall_ns));
+    }
+    const double without_scope = share_of(wall_ns - in_scopes_ns, wall_ns);
+    if (!t.device && without_scope > 0.02)
+      line(without_scope > 0.1 ? "bad" : "ok",
+           format_share(without_scope) + " of the threads' time is outside all scopes:",
+           "no row tells of it.");
     const double known = share_with_roof(t);
     line(known < 0.9 ? "bad" : "ok", "A roof covers " + format_share(known),
          "of the operators' time." + (without.empty() ? "" : " Without: " + without + '.'));
