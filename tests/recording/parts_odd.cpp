@@ -125,10 +125,16 @@ void merged_parameters_without_some_parts() {
   check("most parameters are merged", p.complete.merged > p.complete.recorded / 2);
   check_equal("each part is told", static_cast<double>(p.complete.merged),
               static_cast<double>(merged));
-  check_equal("calls with all parts, parameters merged",
-              static_cast<double>(row_of(p, "MatMul").calls), complete);
-  check_equal("calls that lack parts, parameters merged",
-              static_cast<double>(p.complete.incomplete_calls), incomplete);
+  const auto counted = static_cast<double>(row_of(p, "MatMul").calls),
+             lack_parts = static_cast<double>(p.complete.incomplete_calls);
+  // Threads that the system holds up for long need more memory than there is.
+  if (noted(p, "kprof had no memory to find out which calls")) {
+    check("calls with all parts are among those counted", counted >= complete && counted <= calls);
+    check("no more calls are told to lack parts than do", lack_parts <= incomplete);
+    return;
+  }
+  check_equal("calls with all parts, parameters merged", counted, complete);
+  check_equal("calls that lack parts, parameters merged", lack_parts, incomplete);
   check("the note says what they are",
         noted(p, "MatMul(parameters not kept)") || noted(p, "more lines like these"));
 }
