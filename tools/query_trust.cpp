@@ -2,6 +2,7 @@
 #include "query_answer.hpp"
 
 #include <kprof/model/kernel_table.hpp>
+#include <kprof/model/outside_scopes.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/report/text/footer.hpp>
@@ -42,15 +43,10 @@ void add_problems(const std::vector<kprof::detail::oddity>& found, const char* o
 
 /// Time of threads outside all scopes, and its share of their whole time.
 void add_outside(const kprof::profile& run, json_object& trust) {
-  double outside_ns = 0, wall_ns = 0;
-  for (const kprof::thread_info& t : run.threads) {
-    wall_ns += kprof::detail::not_negative(t.wall_ns);
-    outside_ns +=
-        kprof::detail::not_negative(t.wall_ns - kprof::detail::not_negative(t.in_scopes_ns));
-  }
-  if (wall_ns > 0) {
-    trust.number("outside_ns", outside_ns);
-    trust.number("outside_share", outside_ns / wall_ns);
+  const kprof::detail::time_of_threads threads = kprof::detail::time_of_threads_in(run);
+  if (threads.wall_ns > 0) {
+    trust.number("outside_ns", threads.outside_ns);
+    trust.number("outside_share", threads.outside_ns / threads.wall_ns);
   } else {
     trust.unknown("outside_ns", "the profile does not say how long threads ran");
     trust.unknown("outside_share", "the profile does not say how long threads ran");

@@ -215,7 +215,7 @@ struct completeness {
   /// Guards destroyed on another thread, or again after their scope was gone.
   std::uint64_t closed_elsewhere = 0;
   std::uint64_t invalid = 0;  ///< calls whose parameters are invalid
-  /// Kept without their parameters, or region names, for want of memory; of shared calls each part.
+  /// Scopes whose parameters or region name found no memory; each part of a shared call counts.
   std::uint64_t merged = 0;
   /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
   /// memory.

@@ -6290,7 +6290,7 @@ struct completeness {
   /// Guards destroyed on another thread, or again after their scope was gone.
   std::uint64_t closed_elsewhere = 0;
   std::uint64_t invalid = 0;  ///< calls whose parameters are invalid
-  /// Kept without their parameters, or region names, for want of memory; of shared calls each part.
+  /// Scopes whose parameters or region name found no memory; each part of a shared call counts.
   std::uint64_t merged = 0;
   /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
   /// memory.
@@ -33376,7 +33376,7 @@ class launching_calls {
     std::uint32_t n = others_.load();  // 0 where clear() came meanwhile
     while (n != 0 && !others_.compare_exchange_weak(n, n - 1)) {}
   }
-  /// Collecting begins anew: the ends of calls that are under way will not be seen.
+  /// A collector starts again: it does not see the ends of the calls that are under way.
   void clear() noexcept {
     for (slot& p : places_) p.ids.store(0);
     others_.store(0);
@@ -34153,7 +34153,8 @@ class KPROF_DETAIL_LOCAL step_windows {
   bool is_on_ = false;
   bool has_unwanted_ = false;     // a chunk may be kept in vain
   std::uint64_t lost_until_ = 0;  // the latest time of a scope that has been lost, in ticks
-  // log_ while steps_ is null; then &whoever: no other log is wanted. Read without the lock.
+  // Read without the lock: log_ until a step has been noted, then &whoever, since expect() has
+  // nothing to do any more.
   std::atomic<const void*> expected_{nullptr};
   thread_log* log_ = nullptr;    // whose steps are kept: those of one thread
   const void* steps_ = nullptr;  // the same
@@ -37780,7 +37781,7 @@ class KPROF_DETAIL_LOCAL step_totals {
   static constexpr std::uint64_t nothing_before = ~std::uint64_t{0};
 
  private:
-  /// The median is found anew when there are an eighth more steps: that looks at all durations.
+  /// Computes the median once there are an eighth more steps, since it looks at all durations.
   void tell_windows(const step_span& step) noexcept {
     if (count > usual_until_) {
       usual_ = static_cast<std::uint64_t>(durations.quantile(0.5));
@@ -39314,10 +39315,10 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_LOCK_IN_TIME_HPP
 
 // How a guard waits for locks: not for ever. A guard in a signal's handler may have interrupted the
-// allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
-// handler returns, and all go on. A guard may need several locks, one after the other: it waits 10
-// s at most for all of them. A handler may have many guards: once a thread has waited in vain, each
-// of its guards waits 1 s at most, until it gets a lock again.
+// allocator, and the thread that holds the lock may be waiting for the allocator. Then the guard
+// drops its scope, the handler returns, and both threads go on. A guard may need several locks, one
+// after the other: it waits 10 s at most for all of them. A handler may have many guards: once a
+// thread has waited in vain, each of its guards waits 1 s at most, until it gets a lock again.
 
 #include <pthread.h>
 #include <time.h>

@@ -69,7 +69,7 @@ class launching_calls {
     std::uint32_t n = others_.load();  // 0 where clear() came meanwhile
     while (n != 0 && !others_.compare_exchange_weak(n, n - 1)) {}
   }
-  /// Collecting begins anew: the ends of calls that are under way will not be seen.
+  /// A collector starts again: it does not see the ends of the calls that are under way.
   void clear() noexcept {
     for (slot& p : places_) p.ids.store(0);
     others_.store(0);

@@ -3,10 +3,10 @@
 #define KPROF_RECORD_LOCK_IN_TIME_HPP
 
 // How a guard waits for locks: not for ever. A guard in a signal's handler may have interrupted the
-// allocator, and whoever holds the lock may be waiting for that. Then the scope is dropped, the
-// handler returns, and all go on. A guard may need several locks, one after the other: it waits 10
-// s at most for all of them. A handler may have many guards: once a thread has waited in vain, each
-// of its guards waits 1 s at most, until it gets a lock again.
+// allocator, and the thread that holds the lock may be waiting for the allocator. Then the guard
+// drops its scope, the handler returns, and both threads go on. A guard may need several locks, one
+// after the other: it waits 10 s at most for all of them. A handler may have many guards: once a
+// thread has waited in vain, each of its guards waits 1 s at most, until it gets a lock again.
 
 #include <kprof/build_options.hpp>
 

@@ -147,7 +147,7 @@ class KPROF_DETAIL_LOCAL step_totals {
   static constexpr std::uint64_t nothing_before = ~std::uint64_t{0};
 
  private:
-  /// The median is found anew when there are an eighth more steps: that looks at all durations.
+  /// Computes the median once there are an eighth more steps, since it looks at all durations.
   void tell_windows(const step_span& step) noexcept {
     if (count > usual_until_) {
       usual_ = static_cast<std::uint64_t>(durations.quantile(0.5));

@@ -8,6 +8,7 @@
 #include <kprof/advice.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/model/number_text.hpp>
+#include <kprof/model/outside_scopes.hpp>
 #include <kprof/model/own_time.hpp>
 #include <kprof/model/steps.hpp>
 #include <kprof/report/html/script_json.hpp>
@@ -229,12 +230,8 @@ struct page_head {
              " has an operator;",
          t.device ? "the rest is work that was launched outside any."
                   : "the rest is in regions alone.");
-    double wall_ns = 0, in_scopes_ns = 0;
-    for (const thread_info& thread : p.threads) {
-      wall_ns += not_negative(thread.wall_ns);
-      in_scopes_ns += std::min(not_negative(thread.in_scopes_ns), not_negative(thread.wall_ns));
-    }
-    const double without_scope = share_of(wall_ns - in_scopes_ns, wall_ns);
+    const time_of_threads threads = time_of_threads_in(p);
+    const double without_scope = share_of(threads.outside_ns, threads.wall_ns);
     if (!t.device && without_scope > 0.02)
       line(without_scope > 0.1 ? "bad" : "ok",
            format_share(without_scope) + " of the threads' time is outside all scopes:",
