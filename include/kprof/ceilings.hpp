@@ -22,8 +22,8 @@ KPROF_DETAIL_BEGIN
 [[gnu::cold]] inline cpu_ceilings measure_ceilings() { return detail::cpu_measurement{}.take(); }
 
 /// What a GPU reaches by the documents of its architecture, with the multiprocessors, clocks and
-/// bus that CUPTI describes it with. Nothing is measured. For an architecture that kprof does not
-/// know, and a device that CUPTI did not describe, there are no rates, and `notes` says so.
+/// bus that the driver describes it with. Nothing is measured. For an architecture that kprof does
+/// not know, and a device that the driver did not describe, there are no rates; `notes` says so.
 [[gnu::cold]] inline gpu_ceilings ceilings_of(const device_info& device) {
   return detail::table_ceilings(device);
 }

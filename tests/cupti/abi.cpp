@@ -91,7 +91,6 @@ SAME(kind_memset, CUPTI_ACTIVITY_KIND_MEMSET);
 SAME(kind_kernel, CUPTI_ACTIVITY_KIND_KERNEL);
 SAME(kind_driver, CUPTI_ACTIVITY_KIND_DRIVER);
 SAME(kind_runtime, CUPTI_ACTIVITY_KIND_RUNTIME);
-SAME(kind_device, CUPTI_ACTIVITY_KIND_DEVICE);
 SAME(kind_concurrent_kernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME(kind_overhead, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME(kind_memcpy_peer, CUPTI_ACTIVITY_KIND_MEMCPY2);
@@ -149,17 +148,6 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   AT(memset_record::correlation, type, correlationId); \
   AT(memset_record::place, type, memoryKind);          \
   AT(memset_record::graph_node, type, graphNodeId)
-#define DEVICE(type)                                        \
-  AT(device::memory_kb_per_s, type, globalMemoryBandwidth); \
-  AT(device::memory_bytes, type, globalMemorySize);         \
-  AT(device::l2_bytes, type, l2CacheSize);                  \
-  AT(device::clock_khz, type, coreClockRate);               \
-  AT(device::multiprocessors, type, numMultiprocessors);    \
-  AT(device::compute_major, type, computeCapabilityMajor);  \
-  AT(device::compute_minor, type, computeCapabilityMinor);  \
-  AT(device::id, type, id);                                 \
-  AT(device::uuid, type, uuid);                             \
-  AT(device::name, type, name)
 #define SYNCHRONIZATION(record)                                        \
   static_assert(abi::synchronization::type == offsetof(record, type)); \
   AT(synchronization::start, record, start);                           \
@@ -189,8 +177,6 @@ MEMCPY_PEER(CUpti_ActivityMemcpyPtoP3);
 MEMCPY_PEER(KPROF_NEWEST_MEMCPYPTOP);
 MEMSET(CUpti_ActivityMemset3);
 MEMSET(KPROF_NEWEST_MEMSET);
-DEVICE(CUpti_ActivityDevice4);
-DEVICE(KPROF_NEWEST_DEVICE);
 SYNCHRONIZATION(CUpti_ActivitySynchronization);
 SYNCHRONIZATION(KPROF_NEWEST_SYNCHRONIZATION);
 CUDA_EVENT(CUpti_ActivityCudaEvent);

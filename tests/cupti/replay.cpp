@@ -86,6 +86,12 @@ class replay {
       std::uint64_t node = 0, original = 0, when = 0;
       in >> node >> original >> when;
       joined_.graphs().updated(node, original, when);
+    } else if (what == "set") {
+      std::uint64_t node = 0, when = 0;
+      std::uint32_t where = 0, path = 0;
+      in >> node >> where >> when;
+      inside(where, [&] { path = scopes::api().capture(); });
+      joined_.graphs().set(node, path, when);
     } else if (what == "device") {
       describe(in);
     } else if (what == "dropped") {

@@ -14,6 +14,11 @@
 #define SCRIPTED_DRIVER_CALLS(X)                                                                   \
   X(cuDeviceGet, (CUdevice* device, int ordinal), (device, ordinal))                               \
   X(cuDeviceGetName, (char* name, int size, CUdevice device), (name, size, device))                \
+  X(cuDeviceGetCount, (int* count), (count))                                                       \
+  X(cuDeviceTotalMem, (std::size_t* bytes, CUdevice device), (bytes, device))                      \
+  X(cuDeviceGetAttribute, (int* value, CUdevice_attribute which, CUdevice device),                 \
+    (value, which, device))                                                                        \
+  X(cuDeviceGetUuid, (CUuuid* uuid, CUdevice device), (uuid, device))                              \
   X(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned* flags, int* active),                   \
     (device, flags, active))                                                                       \
   X(cuDevicePrimaryCtxRetain, (CUcontext* context, CUdevice device), (context, device))            \

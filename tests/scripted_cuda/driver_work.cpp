@@ -65,6 +65,12 @@ cudaError_t copy(const api_call& self, void* to, const void* from, std::size_t b
   return submit(self, resolve(stream), what);
 }
 
+cudaDeviceProp properties_of(CUdevice device) {
+  cudaDeviceProp found;
+  describe_device(found, static_cast<std::uint32_t>(device));
+  return found;
+}
+
 }  // namespace
 
 // The name of the function is the name of its id but for what is behind it.
@@ -82,6 +88,35 @@ CUresult scripted_cuDeviceGet(CUdevice* device, int ordinal) {
 CUresult scripted_cuDeviceGetName(char* name, int size, CUdevice) {
   return DRIVER(cuDeviceGetName, cuDeviceGetName, [&](auto&) {
     return std::strncpy(name, "Scripted GPU", static_cast<std::size_t>(size)), cudaSuccess;
+  });
+}
+CUresult scripted_cuDeviceGetCount(int* count) {
+  return DRIVER(cuDeviceGetCount, cuDeviceGetCount,
+                [&](auto&) { return *count = static_cast<int>(devices()), cudaSuccess; });
+}
+CUresult scripted_cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
+  return DRIVER(cuDeviceTotalMem, cuDeviceTotalMem_v2,
+                [&](auto&) { return *bytes = properties_of(device).totalGlobalMem, cudaSuccess; });
+}
+CUresult scripted_cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
+  return DRIVER(cuDeviceGetAttribute, cuDeviceGetAttribute, [&](auto&) {
+    const cudaDeviceProp p = properties_of(device);
+    switch (which) {
+      case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return *value = 1'980'000, cudaSuccess;
+      case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return *value = 2'619'000, cudaSuccess;
+      case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return *value = 5120, cudaSuccess;
+      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        return *value = p.multiProcessorCount, cudaSuccess;
+      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return *value = p.l2CacheSize, cudaSuccess;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return *value = p.major, cudaSuccess;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return *value = p.minor, cudaSuccess;
+      default: return cudaErrorInvalidValue;
+    }
+  });
+}
+CUresult scripted_cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  return DRIVER(cuDeviceGetUuid, cuDeviceGetUuid_v2, [&](auto&) {
+    return std::memcpy(uuid, properties_of(device).uuid.bytes, sizeof *uuid), cudaSuccess;
   });
 }
 CUresult scripted_cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {

@@ -30,13 +30,13 @@ CUgraphNode_st* add_node(CUgraph_st& graph, std::vector<CUgraphNode_st*> after, 
   graph_event(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING,
               {.graph = &graph, .nodeType = what.type});
   auto* made = graph.nodes.emplace_back(std::make_unique<CUgraphNode_st>()).get();
-  made->id = (std::uint64_t{graph.id} << 32U) | ++graph.next_node;
+  made->id = (std::uint64_t{graph.id} << 32U) | graph.next_node++;
   made->graph = &graph;
   made->what = what;
   made->after = std::move(after);
   if (what.child != nullptr) made->what.child = clone_graph(*what.child);
-  graph_event(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-              {.graph = &graph, .node = made, .nodeType = what.type});
+  // The node's type is not told yet: 0, which is a kernel's.
+  graph_event(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, {.graph = &graph, .node = made});
   for (CUgraphNode_st* earlier : made->after) {
     graph_event(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
                 {.graph = &graph, .node = made, .nodeType = what.type, .dependency = earlier});
@@ -48,7 +48,6 @@ CUgraphNode_st* add_node(CUgraph_st& graph, std::vector<CUgraphNode_st*> after, 
 CUgraph_st* clone_graph(CUgraph_st& original) {
   CUgraph_st* made = make_graph();
   made->original = &original;
-  graph_event(CUPTI_CBID_RESOURCE_GRAPH_CLONED, {.graph = made, .originalGraph = &original});
   for (const auto& node : original.nodes) {
     std::vector<CUgraphNode_st*> after;
     for (const CUgraphNode_st* earlier : node->after) {
@@ -87,13 +86,28 @@ CUgraphNode_st* find_clone(CUgraph_st& graph, const CUgraphNode_st* node) {
   return nullptr;
 }
 
+// The nodes of graphs in an executable graph become its own: they get other ids, of which CUPTI
+// does not tell. It tells that the nodes that stood for these graphs are gone.
+static void take_inner_nodes(CUgraph_st& into, CUgraph_st& from) {
+  for (const auto& node : from.nodes) {
+    if (node->what.child != nullptr) {
+      graph_event(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+                  {.graph = &from, .node = node.get(), .nodeType = node->what.type});
+      take_inner_nodes(into, *node->what.child);
+    } else if (&from != &into) {
+      node->id = (std::uint64_t{into.id} << 32U) | into.next_node++;
+    }
+  }
+}
+
 cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
   if (graph == nullptr || exec == nullptr) return cudaErrorInvalidValue;
   graph_event(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, {.graph = graph});
   auto* made = new CUgraphExec_st;
   keep(made);
   made->graph = clone_graph(*graph);
-  made->id = ++graph_ids;
+  made->id = made->graph->id;
+  take_inner_nodes(*made->graph, *made->graph);
   graph_event(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, {.graph = graph, .graphExec = made});
   *exec = made;
   return cudaSuccess;
@@ -168,20 +182,19 @@ bool same_shape(const CUgraph_st& a, const CUgraph_st& b, cudaGraphExecUpdateRes
   return true;
 }
 
-void update(CUgraphExec_st& exec, CUgraph_st& mine, CUgraph_st& theirs) {
-  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
+// CUPTI 13 names the executable graph's node as the original, and no graph.
+void update(CUgraph_st& mine, CUgraph_st& theirs) {
+  for (std::size_t i = mine.nodes.size(); i-- > 0;) {
     CUgraphNode_st &node = *mine.nodes[i], &from = *theirs.nodes[i];
-    if (node.what.child != nullptr) update(exec, *node.what.child, *from.what.child);
+    if (node.what.child != nullptr) update(*node.what.child, *from.what.child);
     CUgraph_st* child = node.what.child;
     node.what = from.what;
     node.what.child = child;
-    if (shared().set.version < 130000) continue;  // CUPTI has told of it since CUDA 13.0
-    graph_event(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED, {.graph = &mine,
-                                                         .originalGraph = &theirs,
-                                                         .node = &node,
-                                                         .originalNode = &from,
-                                                         .nodeType = node.what.type,
-                                                         .graphExec = &exec});
+    if (shared().set.version < 130000 || child != nullptr) continue;
+    graph_event(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
+                {.node = &from, .originalNode = &node, .nodeType = node.what.type});
+    graph_event(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
+                {.node = &node, .originalNode = node.original, .nodeType = node.what.type});
   }
 }
 
@@ -190,11 +203,8 @@ cudaError_t set_parameters(cudaGraphExec_t exec, cudaGraphNode_t node, const wor
   if (mine == nullptr || mine->what.type != what.type) return cudaErrorInvalidValue;
   mine->what = what;
   if (shared().set.version >= 130000) {
-    graph_event(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS, {.graph = mine->graph,
-                                                            .node = mine,
-                                                            .originalNode = node,
-                                                            .nodeType = what.type,
-                                                            .graphExec = exec});
+    graph_event(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
+                {.node = mine, .originalNode = node, .nodeType = what.type});
   }
   return cudaSuccess;
 }

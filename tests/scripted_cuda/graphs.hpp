@@ -25,7 +25,7 @@ cudaError_t run_graph(const api_call& self, CUgraphExec_st& exec, CUstream_st& s
 
 // Whether a graph can be updated from the other; if not, why.
 bool same_shape(const CUgraph_st& a, const CUgraph_st& b, cudaGraphExecUpdateResultInfo& info);
-void update(CUgraphExec_st& exec, CUgraph_st& mine, CUgraph_st& theirs);
+void update(CUgraph_st& mine, CUgraph_st& theirs);
 cudaError_t set_parameters(cudaGraphExec_t exec, cudaGraphNode_t node, const work& what);
 
 }  // namespace scripted

@@ -91,8 +91,11 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* g
                 [&](auto&) { return *graph = node->what.child, cudaSuccess; });
 }
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
-  SCRIPTED_CALL(cudaGraphClone_v10000, (clone, graph),
-                [&](auto&) { return *clone = clone_graph(*graph), cudaSuccess; });
+  SCRIPTED_CALL(cudaGraphClone_v10000, (clone, graph), [&](auto&) {
+    *clone = clone_graph(*graph);
+    graph_event(CUPTI_CBID_RESOURCE_GRAPH_CLONED, {.graph = *clone, .originalGraph = graph});
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
                                      cudaGraph_t clone) {
@@ -135,7 +138,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     cudaGraphExecUpdateResultInfo found{};
     const bool same = same_shape(*exec->graph, *graph, found);
     if (info != nullptr) *info = found;
-    if (same) update(*exec, *exec->graph, *graph);
+    if (same) update(*exec->graph, *graph);
     return same ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
   });
 }

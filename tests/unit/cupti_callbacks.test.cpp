@@ -46,7 +46,7 @@ device_listener listener() {
 
 struct fixture {
   device_listener to = listener();
-  functions f = fake_cupti();
+  functions f;
   clock_offset clock;
   device_wait wait;
   client own{f};
@@ -54,7 +54,7 @@ struct fixture {
   failures failed;
   callback_handler callbacks{to, f, wait, reader, failed};
 
-  fixture() {
+  explicit fixture(const functions& of = fake_cupti()) : f(of) {
     callbacks.enable(nullptr);
     launched_ids.clear();
     launches = 0;
@@ -182,26 +182,117 @@ TEST_CASE("cupti_callbacks.captures_that_cupti_does_not_tell_are_an_error") {
   CHECK(callbacks.enable(nullptr) == unknown_error);
 }
 
-TEST_CASE("cupti_callbacks.an_update_to_an_unknown_node_is_told") {
-  fixture all;
-  static std::vector<std::uint64_t> updated;
-  all.to.graph_node_updated = [](std::uint64_t node, std::uint64_t original) noexcept {
-    updated.insert(updated.end(), {node, original});
-  };
-  all.f.graph_node_id = [](void* node, std::uint64_t* id) {
-    *id = reinterpret_cast<std::uintptr_t>(node);
-    return *id == 0x20 ? unknown_error : success;
-  };
-  const auto update = [&](std::uintptr_t node, std::uintptr_t original) {
-    alignas(8) char graph[40] = {}, data[32] = {};
+namespace {
+
+/// Nodes are numbers here, those of their ids: 5:2 is 0x5'0000'0002.
+struct graph_calls : fixture {
+  static inline std::vector<std::uint64_t> told;
+  static inline std::uint64_t renamed_from = 0, renamed_to = 0;
+
+  graph_calls() : fixture(fake_graphs()) {
+    told.clear();
+    renamed_from = renamed_to = 0;
+    to.graph_node_updated = [](std::uint64_t node, std::uint64_t original) noexcept {
+      told.insert(told.end(), {node, original});
+    };
+    to.graph_node_copied = [](std::uint64_t node, std::uint64_t original) noexcept {
+      told.insert(told.end(), {node, original});
+    };
+    to.graph_node_made = [](std::uint64_t, bool) noexcept {};
+    to.graph_node_destroyed = [](std::uint64_t node) noexcept { told.push_back(node | gone); };
+  }
+  static functions fake_graphs() {
+    functions f = fake_cupti();
+    f.graph_node_id = [](void* node, std::uint64_t* id) {
+      *id = reinterpret_cast<std::uintptr_t>(node);
+      if (*id == unreadable) return unknown_error;
+      if (*id == renamed_from) *id = renamed_to;
+      return success;
+    };
+    f.graph_exec_id = [](void* exec, std::uint32_t* id) {
+      *id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(exec));
+      return success;
+    };
+    f.get_callback_name = [](std::uint32_t, std::uint32_t id, const char** name) {
+      static const char* const names[] = {nullptr, "cuGraphExecUpdate_v2",
+                                          "cuGraphInstantiateWithFlags"};
+      *name = id > 2 ? nullptr : names[id];
+      return *name == nullptr ? result{1} : success;
+    };
+    return f;
+  }
+  static constexpr std::uint64_t gone = std::uint64_t{1} << 63U, unreadable = 0x7'0000'0000;
+  static constexpr std::uint32_t update = 1, instantiate = 2;
+
+  void graph_event(std::uint32_t what, std::uint64_t node, std::uint64_t original = 0) {
+    alignas(8) char graph[56] = {}, data[32] = {};
     const void* const descriptor = graph;
     std::memcpy(graph + graph_data::node, &node, sizeof node);
     std::memcpy(graph + graph_data::original_node, &original, sizeof original);
     std::memcpy(data + resource_data::descriptor, &descriptor, sizeof descriptor);
-    all.callbacks.handle(resource, graph_node_updated, data);
+    callbacks.handle(resource, what, data);
+  }
+  /// A call of the driver with one parameter.
+  void graph_call(std::uint32_t site, std::uint32_t function, std::uintptr_t parameter = 0) {
+    alignas(8) char data[80] = {};
+    const void* const parameters = &parameter;
+    std::memcpy(data + callback_data::site, &site, sizeof site);
+    std::memcpy(data + callback_data::params, &parameters, sizeof parameters);
+    callbacks.handle(driver_api, function, data);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cupti_callbacks.the_executable_graphs_node_is_the_updated_one") {
+  const std::uint64_t exec = 0x5'0000'0002, other = 0x9'0000'0001;
+  for (const bool is_first : {false, true}) {  // CUPTI gives it as the original
+    graph_calls all;
+    all.graph_call(api_enter, all.update, 5);
+    if (is_first) all.graph_event(graph_node_updated, exec, other);
+    else all.graph_event(graph_node_updated, other, exec);
+    all.graph_call(api_exit, all.update, 5);
+    CHECK(all.told == std::vector<std::uint64_t>{exec, other});
+  }
+  graph_calls all;  // outside of a call, or in a call about a graph that is not known
+  all.graph_event(graph_node_updated, other, exec);
+  all.f.graph_exec_id = nullptr;
+  all.graph_call(api_enter, all.update, 5);
+  all.graph_event(graph_node_updated, other, exec);
+  CHECK(all.told == std::vector<std::uint64_t>{exec, other, exec, other});
+}
+
+TEST_CASE("cupti_callbacks.an_update_to_an_unknown_node_is_told") {
+  const std::uint64_t exec = 0x5'0000'0002;
+  graph_calls all;
+  all.graph_event(graph_node_updated, all.unreadable, exec);
+  CHECK(all.told == std::vector<std::uint64_t>{exec, 0});
+  all.graph_event(graph_node_updated, exec, all.unreadable);  // what is updated is not known
+  CHECK(all.told.size() == 2);
+}
+
+TEST_CASE("cupti_callbacks.nodes_of_inner_graphs_become_the_executable_graphs_own") {
+  const std::uint64_t outer = 0x5'0000'0000, inner = 0x6'0000'0000, moved = 0x5'0000'0002;
+  const auto instantiate = [&](graph_calls& all, bool is_lost) {
+    all.graph_call(api_enter, all.instantiate);
+    all.graph_event(graph_node_cloned, inner, 0x3'0000'0000);
+    all.graph_event(graph_node_cloned, outer, 0x2'0000'0000);
+    all.graph_event(graph_node_destroy_starting, is_lost ? inner : outer);
+    all.renamed_from = inner, all.renamed_to = moved;
+    all.told.clear();
+    all.graph_call(api_exit, all.instantiate);
   };
-  update(0x10, 0x30);
-  update(0x10, 0x20);
-  update(0x20, 0x30);
-  CHECK(updated == std::vector<std::uint64_t>{0x10, 0x30, 0x10, 0});
+  graph_calls all;
+  instantiate(all, false);
+  CHECK(all.told == std::vector<std::uint64_t>{moved, inner, inner | all.gone});
+  graph_calls destroyed;  // a node that is gone is not asked for its id
+  instantiate(destroyed, true);
+  CHECK(destroyed.told.empty());
+  graph_calls plain;  // without an inner graph nothing is asked for
+  plain.graph_call(api_enter, plain.instantiate);
+  plain.graph_event(graph_node_cloned, inner, 0x3'0000'0000);
+  plain.renamed_from = inner, plain.renamed_to = moved;
+  plain.told.clear();
+  plain.graph_call(api_exit, plain.instantiate);
+  CHECK(plain.told.empty());
 }

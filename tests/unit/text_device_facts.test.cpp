@@ -93,15 +93,15 @@ TEST_CASE("device_report.devices_are_described_below_the_first_line") {
   p.device.devices[1].sum_ns = 2;
   p.device.devices[1].busy_ns = -4;
   p.wall_ns = 0;
-  CHECK(line(2) == "device 3 | not described by CUPTI | busy 0 ns (run times summed 2.00 ns)");
+  CHECK(line(2) == "device 3 | not described by the driver | busy 0 ns (run times summed 2.00 ns)");
   p.device.devices[1].sum_ns = 0;
   CHECK(line(2) == "no work on device 3");
   p.device.devices.push_back(p.device.devices[1]);
   p.device.devices[2].id = 4;
   CHECK(line(2) == "no work on devices 3, 4");
   p.device.devices.erase(p.device.devices.begin());
-  CHECK(line(1) == "device 3 | not described by CUPTI | busy 0 ns");  // none did anything
-  CHECK(line(2) == "device 4 | not described by CUPTI | busy 0 ns");
+  CHECK(line(1) == "device 3 | not described by the driver | busy 0 ns");  // none did anything
+  CHECK(line(2) == "device 4 | not described by the driver | busy 0 ns");
 }
 
 TEST_CASE("device_report.why_nothing_is_collected_is_told_at_the_top") {

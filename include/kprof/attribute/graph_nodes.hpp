@@ -56,28 +56,48 @@ class graph_nodes {
     n.where = where;
     n.copied = true;
     n.round = round_;
+    n.original = original;
   }
   /// The node, of an executable graph, became a copy of `original` at `now`, in the ticks of
   /// launches. Launches before that ran what it was until then, which is not known where nobody
   /// told how the node came to be.
   void updated(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
-    const captured_scope where = scope_of(original);
-    node& n = node_of(id);
-    const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    const bool differs =
-        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
-    // Without memory for what it was, what it is must not be told of earlier launches.
-    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
-    n.where = kept ? where : captured_scope{unknown_path, 0};
-    n.copied = true;
-    n.round = round_;
+    become(id, scope_of(original), now);
+  }
+  /// The node, of an executable graph, became the work of another call at `now`. A replay counts
+  /// the scopes around it where it did before.
+  void set(std::uint64_t id, std::uint32_t path, std::uint64_t now) {
+    const std::lock_guard lock(mutex_);
+    const node* const n = used(id);
+    if (n != nullptr) become(id, {path, n->where.scopes_started_here}, now);
+  }
+  /// The executable graph's copy of a node, and where it belongs now; false where that is not
+  /// known.
+  bool find_copy(std::uint32_t exec, std::uint64_t original, std::uint64_t& id,
+                 captured_scope& where) {
+    const std::lock_guard lock(mutex_);
+    const auto at = graphs_.find(exec);
+    if (at == graphs_.end()) return false;
+    const std::vector<node>& all = at->second.nodes;
+    const auto is_copy = [original](const node& n) { return n.copied && n.original == original; };
+    // It has mostly the same number as the original.
+    auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
+                                  comes_before);
+    if (found == all.end() || !is_copy(*found))
+      found = std::find_if(all.begin(), all.end(), is_copy);
+    if (found == all.end() || found->where.path == unknown_path) return false;
+    id = std::uint64_t{exec} << 32U | found->number;
+    where = found->where;
+    return true;
   }
   /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
   void destroyed(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
     const auto at = graphs_.find(graph_of(id));
-    if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
+    // CUDA puts nodes of its own into executable graphs.
+    if (at == graphs_.end() || used(id) == nullptr) return;
+    if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
     destroyed_nodes_ += at->second.nodes.size();
@@ -88,7 +108,6 @@ class graph_nodes {
       destroyed_.pop_front();
     }
   }
-
   /// The scope that the node belonged to when a launch was made; false when that is not known.
   /// `is_older`: set where the node may have been updated since, while nobody told of it.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where,
@@ -131,7 +150,8 @@ class graph_nodes {
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
-    std::uint16_t round = 0;  // when it became a copy
+    std::uint16_t round = 0;     // when it became a copy
+    std::uint64_t original = 0;  // that it was copied from
     captured_scope where;
   };
   struct graph {
@@ -182,6 +202,18 @@ class graph_nodes {
     std::uint64_t forgotten_until_ = 0;
   };
 
+  /// The caller holds the lock.
+  void become(std::uint64_t id, captured_scope where, std::uint64_t now) {
+    node& n = node_of(id);
+    const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
+    const bool differs =
+        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    // Without memory for what it was, what it is must not be told of earlier launches.
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    n.where = kept ? where : captured_scope{unknown_path, 0};
+    n.copied = true;
+    n.round = round_;
+  }
   // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
   static std::uint64_t graph_of(std::uint64_t id) noexcept { return id >> 32U; }
   static bool comes_before(const node& n, std::uint32_t number) noexcept {
@@ -198,12 +230,18 @@ class graph_nodes {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
+    // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
+    if (g.is_destroyed) {
+      g.is_destroyed = false;
+      destroyed_nodes_ -= g.nodes.size();
+      std::erase(destroyed_, graph_of(id));
+    }
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
     if (place != g.nodes.end() && place->number == number) return *place;
     ++nodes_;
     ++g.alive;
-    return *g.nodes.insert(place, {number, false, round_, {}});
+    return *g.nodes.insert(place, {number, false, round_, 0, {}});
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));

@@ -13,6 +13,7 @@
 //                                              captured_scope::scopes_started_here
 //   cloned NUMBER ORIGINAL
 //   updated NUMBER ORIGINAL TIME
+//   set NUMBER PATH TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //          [MULTIPROCESSOR_SHARED CLUSTER COOPERATIVE]
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
@@ -113,6 +114,11 @@ class KPROF_DETAIL_LOCAL device_transcript {
     const std::lock_guard lock(mutex_);
     put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original,
         nanoseconds_of(CLOCK_REALTIME));
+  }
+  [[gnu::cold]] void set(recorder& threads, std::uint64_t node, std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    if (!attempt([&] { write_path(threads, path); })) return end_with(ENOMEM);
+    put("set %" PRIu64 " %" PRIu32 " %" PRIu64 "\n", node, path, nanoseconds_of(CLOCK_REALTIME));
   }
   [[gnu::cold]] void lost(loss what, std::uint64_t how_many) {
     const std::lock_guard lock(mutex_);

@@ -126,6 +126,9 @@ struct device_listener {
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
   /// A node of an executable graph runs what `original` does, from the next launch on.
   void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// The program set the parameters of a node of the executable graph, by the node that it is a
+  /// copy of. False where it stays the work of the call that it was.
+  bool (*graph_node_set)(std::uint32_t exec, std::uint64_t original) noexcept;
   void (*graph_node_destroyed)(std::uint64_t node) noexcept;
   void (*context_made)() noexcept;  // the program begins to use a device
 

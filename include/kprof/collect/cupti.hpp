@@ -20,6 +20,7 @@
 #include <kprof/collect/cupti_library.hpp>
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/cupti_refusal.hpp>
+#include <kprof/collect/describe_devices.hpp>
 #include <kprof/collect/device_wait.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/attempt.hpp>
@@ -130,10 +131,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
 
  private:
-  static constexpr std::uint32_t kinds[] = {cupti::kind_device,   cupti::kind_concurrent_kernel,
-                                            cupti::kind_memcpy,   cupti::kind_memcpy_peer,
-                                            cupti::kind_memset,   cupti::kind_synchronization,
-                                            cupti::kind_overhead, cupti::kind_event};
+  static constexpr std::uint32_t kinds[] = {cupti::kind_concurrent_kernel,
+                                            cupti::kind_memcpy,
+                                            cupti::kind_memcpy_peer,
+                                            cupti::kind_memset,
+                                            cupti::kind_synchronization,
+                                            cupti::kind_overhead,
+                                            cupti::kind_event};
 
   status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
@@ -180,8 +184,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     for (const std::uint32_t kind : kinds) {
       if (kind == cupti::kind_event && !calls) continue;
       const cupti::result r = client_.enable(kind);
-      if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_event ||
-          kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
+      if (r == cupti::success || kind == cupti::kind_event || kind == cupti::kind_synchronization ||
+          kind == cupti::kind_overhead)
         continue;
       for (const std::uint32_t enabled : kinds) {
         if (enabled == kind) break;
@@ -218,11 +222,16 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.read_all();
     return query_after_reading() && flushed;
   }
-  /// What CUPTI is asked after records were read. False where it would not say what it dropped.
+  /// What CUPTI and the driver are asked after records were read: work has run by then, so that the
+  /// driver is initialized. False where CUPTI would not say what it dropped.
   bool query_after_reading() {
     const std::lock_guard lock(calling_);
     if (!collecting_) return true;
     failed_.note(cupti::failing::time, clock_.measure(f_));
+    if (!described_) {
+      const cupti::own_calls no_program;
+      described_ = cupti::describe_devices(listener_);
+    }
     const bool are_known = count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
     return are_known;
@@ -304,7 +313,9 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   std::atomic<bool> collecting_{false};
   std::atomic<bool> ended_{false};
   status failure_;
-  bool api_records_ = false;  // guarded by calling_
+  // guarded by calling_
+  bool api_records_ = false;
+  bool described_ = false;  // the devices
 };
 KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collector = nullptr;
 

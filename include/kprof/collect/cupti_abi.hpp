@@ -44,8 +44,8 @@ inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2
 
 // Activity kinds.
 inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4,
-                               kind_runtime = 5, kind_device = 8, kind_concurrent_kernel = 10,
-                               kind_overhead = 17, kind_memcpy_peer = 22, kind_event = 36,
+                               kind_runtime = 5, kind_concurrent_kernel = 10, kind_overhead = 17,
+                               kind_memcpy_peer = 22, kind_event = 36,
                                kind_external_correlation = 39, kind_synchronization = 38;
 
 inline constexpr std::uint32_t flush_forced = 1;
@@ -99,6 +99,7 @@ struct functions {
   result (*graph_node_id)(void* node, std::uint64_t* id);
   // what kprof can do without
   result (*get_timestamp)(std::uint64_t* ns);
+  result (*graph_exec_id)(void* exec, std::uint32_t* id);
   // since 13.0
   result (*subscribe_v2)(subscriber* out, callback_function callback, void* user,
                          subscriber_params* params);
@@ -168,11 +169,6 @@ inline constexpr std::size_t correlation = 4, context = 8, stream = 12, event = 
 }
 namespace overhead {  // CUpti_ActivityOverhead and later
 inline constexpr std::size_t start = 24, end = 32;
-}
-namespace device {  // CUpti_ActivityDevice4 and later
-inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, l2_bytes = 28, clock_khz = 36,
-                             multiprocessors = 44, compute_major = 104, compute_minor = 108,
-                             id = 112, uuid = 120, name = 136;
 }
 
 }  // namespace detail::cupti

@@ -17,6 +17,7 @@
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/device_wait.hpp>
 #include <kprof/collect/launching_calls.hpp>
+#include <kprof/collect/moved_nodes.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -124,12 +125,19 @@ class callback_handler {
           wait_.capturing().end(stream_of(data));
         break;
       case call::update_graph:
-        if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
+        if (enters && s.updating == 0) s.updated = executable_graph(data);
+        if (!leaves(s.updating)) break;
+        s.updated = 0;
+        if (result_of(data) == 0) graphs_were_updated_ = true;
         break;
       case call::set_node:
-        if (leaves(s.setting) && result_of(data) == 0) ++nodes_set_;
+        if (leaves(s.setting) && result_of(data) == 0 && !is_followed(data)) ++nodes_set_;
         break;
-      case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case call::add_work: static_cast<void>(leaves(s.adding)); break;
+      case call::copy_graph:
+        if (enters && s.copying == 0) moved_.begin(&s);
+        if (leaves(s.copying)) nodes_were_copied(s);
+        break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
         if (s.launching != 0 || calls_are_own) return;
@@ -212,26 +220,71 @@ class callback_handler {
     }
   }
   void graph_event(std::uint32_t id, const void* graph) noexcept {
-    std::uint64_t node = 0, original = 0;  // 0: not known
-    if (graph == nullptr || !node_id(graph, graph_data::node, node)) return;
+    std::uint64_t node = 0, original = 0;
+    if (graph == nullptr) return;
+    if (id == graph_node_updated) return node_updated(graph);
+    if (!node_id(graph, graph_data::node, node)) return;
     switch (id) {
       case graph_node_created:
         return node_made(node, field<std::uint32_t>(graph, graph_data::node_type) <= node_memset);
       case graph_node_cloned:
+        if (this_call.copying != 0)
+          moved_.copied(&this_call, field<void*>(graph, graph_data::node), node);
         if (node_id(graph, graph_data::original_node, original))
           listener_.graph_node_copied(node, original);
         return;
-      case graph_node_updated:
-        static_cast<void>(node_id(graph, graph_data::original_node, original));
-        return listener_.graph_node_updated(node, original);
-      case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
+      case graph_node_destroy_starting:
+        if (this_call.copying != 0)
+          moved_.destroyed(&this_call, field<void*>(graph, graph_data::node));
+        return listener_.graph_node_destroyed(node);
       default: return;
     }
   }
+  /// CUPTI gives the executable graph's node as the original, and as the node that which it becomes
+  /// a copy of.
+  void node_updated(const void* graph) noexcept {
+    std::uint64_t updated = 0, original = 0;  // 0: not known
+    static_cast<void>(node_id(graph, graph_data::node, original));
+    static_cast<void>(node_id(graph, graph_data::original_node, updated));
+    const std::uint32_t exec = this_call.updated;
+    if (exec != 0 && updated >> 32U != exec && original >> 32U == exec)
+      std::swap(updated, original);
+    if (updated != 0) listener_.graph_node_updated(updated, original);
+  }
+  /// Of all calls that set a node the second parameter is the node that it is a copy of. CUPTI
+  /// tells of the node itself only where its parameters change.
+  bool is_followed(const void* data) const noexcept {
+    const void* const params = field<const void*>(data, callback_data::params);
+    const std::uint32_t exec = executable_graph(data);
+    std::uint64_t original = 0;
+    return exec != 0 && node_id(params, sizeof(void*), original) &&
+           listener_.graph_node_set(exec, original);
+  }
+  /// The first parameter of all calls that change an executable graph; 0: not known.
+  std::uint32_t executable_graph(const void* data) const noexcept {
+    const void* const params = field<const void*>(data, callback_data::params);
+    void* const exec = params == nullptr ? nullptr : field<void*>(params, 0);
+    std::uint32_t id = 0;
+    const bool is_known =
+        exec != nullptr && f_.graph_exec_id != nullptr && f_.graph_exec_id(exec, &id) == success;
+    return is_known ? id : 0;
+  }
+  /// The nodes of graphs in the graph that a call copied may have become its own.
+  void nodes_were_copied(const call_state& s) noexcept {
+    moved_.end(
+        &s,
+        [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },
+        [this](std::uint64_t id, std::uint64_t before) {
+          listener_.graph_node_copied(id, before);
+          listener_.graph_node_destroyed(before);
+        });
+  }
   // Without the node's id a launch in a capture counts as one whose work has not come.
-  void node_made(std::uint64_t node, bool does_work) noexcept {
+  void node_made(std::uint64_t node, bool may_work) noexcept {
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
+    // CUPTI does not know the node's type yet, and says that it is a kernel's.
+    const bool does_work = may_work && (s.launching != 0 || s.adding != 0);
     if (s.launching != 0) {
       s.captured = true;
       wait_.capturing().captured();
@@ -261,6 +314,7 @@ class callback_handler {
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   launching_calls launching_;
+  moved_nodes moved_;
   std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
   std::atomic<std::uint64_t> nodes_set_{0};

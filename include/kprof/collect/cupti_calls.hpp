@@ -26,6 +26,7 @@ enum class call : std::uint8_t {
   launch_graph,
   begin_capture,
   end_capture,
+  add_work,      // as a node of a graph that is made by hand
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
   set_node,      // another kernel, copy or memset for one of these
@@ -48,7 +49,10 @@ inline call classify(std::string_view name) noexcept {
   if (has("GraphLaunch")) return call::launch_graph;
   if (has("GraphExecUpdate")) return call::update_graph;
   if (has("GraphExec") && has("SetParams")) return call::set_node;
-  // those that add nodes to graphs, and host functions
+  if (has("GraphAddKernelNode") || has("GraphAddMemcpyNode") || has("GraphAddMemsetNode") ||
+      has("GraphAddNode"))
+    return call::add_work;
+  // those that add other nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
   if (has("Launch")) return call::launch_kernel;
   return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
@@ -152,7 +156,10 @@ struct call_state {
   std::uint32_t count = 0;
   std::uint32_t launching = 0;  // depth of calls that launch
   std::uint32_t capturing = 0;  // depth of calls that begin or end a capture
+  std::uint32_t adding = 0;     // depth of calls that add work to graphs
   std::uint32_t copying = 0;    // depth of calls that copy graphs
+  std::uint32_t updating = 0;   // depth of calls that update an executable graph
+  std::uint32_t updated = 0;    // its number; 0: not known
   std::uint32_t setting = 0;    // depth of calls that set a node of an executable graph
   std::uint32_t round = 0;      // of the collector that saw the call begin
   launch_kind what = launch_kind::kernel;
@@ -186,6 +193,14 @@ KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
 KPROF_DETAIL_LOCAL inline thread_local constinit bool calls_are_own = false;
 /// Whether the work that this thread launches is kprof's own, which measures the device.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool work_is_own = false;
+
+/// While it lives, the program has made none of the thread's calls.
+struct own_calls {
+  own_calls() noexcept { calls_are_own = true; }
+  ~own_calls() { calls_are_own = false; }
+  own_calls(const own_calls&) = delete;
+  own_calls& operator=(const own_calls&) = delete;
+};
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END

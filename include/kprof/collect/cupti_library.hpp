@@ -89,6 +89,7 @@ inline const char* find_functions(void* library, functions& out) noexcept {
   need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
   need("cuptiGetGraphNodeId", out.graph_node_id);
   find(library, "cuptiGetTimestamp", out.get_timestamp);
+  find(library, "cuptiGetGraphExecId", out.graph_exec_id);
   find(library, "cuptiSubscribe_v2", out.subscribe_v2);
   find(library, "cuptiActivityRegisterCallbacks_v2", out.register_buffers_v2);
   find(library, "cuptiActivityEnable_v2", out.enable_v2);

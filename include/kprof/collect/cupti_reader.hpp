@@ -124,7 +124,6 @@ class record_reader {
     result walked = b.filled == 0 ? max_limit_reached : success;
     while (walked == success &&
            (walked = cupti_.next_record(b.records(), b.filled, &record)) == success) {
-      if (kind_of(record) == kind_device) listener_.describe(read_device(record));
       activity& a = some[count];
       if (!cupti::read(record, a)) continue;
       if (b.spare) {

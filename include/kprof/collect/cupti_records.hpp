@@ -137,27 +137,11 @@ inline bool read(const void* r, activity& out) noexcept {
       out.start = field<std::uint64_t>(r, overhead::start);
       out.end = field<std::uint64_t>(r, overhead::end);
       return true;
-    case kind_device:
     case kind_runtime:
     case kind_driver:
     case kind_external_correlation: return false;
     default: return true;
   }
-}
-
-inline device_description read_device(const void* r) noexcept {
-  device_description out;
-  out.id = field<std::uint32_t>(r, device::id);
-  out.compute_major = field<std::uint32_t>(r, device::compute_major);
-  out.compute_minor = field<std::uint32_t>(r, device::compute_minor);
-  out.multiprocessors = field<std::uint32_t>(r, device::multiprocessors);
-  out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
-  out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
-  out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
-  out.l2_bytes = field<std::uint32_t>(r, device::l2_bytes);
-  std::memcpy(out.uuid, static_cast<const char*>(r) + device::uuid, sizeof out.uuid);
-  out.name = field<const char*>(r, device::name);
-  return out;
 }
 
 }  // namespace detail::cupti

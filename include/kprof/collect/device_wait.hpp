@@ -110,14 +110,6 @@ class device_wait {
   }
 
  private:
-  /// The program has made none of these calls.
-  struct own_calls {
-    own_calls() noexcept { calls_are_own = true; }
-    ~own_calls() { calls_are_own = false; }
-    own_calls(const own_calls&) = delete;
-    own_calls& operator=(const own_calls&) = delete;
-  };
-
   template <class Function>
   static Function function(void* library, const char* name) noexcept {
     void* const found = dlsym(library, name);

@@ -124,7 +124,7 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
   gpu_ceilings found;
   found.device = device.name;
   if (!device.described) {
-    found.notes.push_back("CUPTI did not describe the device");
+    found.notes.push_back("the driver did not describe the device");
     return found;
   }
   const gpu_architecture* const a = find_architecture(device.compute_major, device.compute_minor);

@@ -17,7 +17,7 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What CUPTI would describe a card with.
+/// What the driver would describe a card with.
 struct known_gpu {
   const char* name;    // the common one
   const char* device;  // how the driver's name begins, without "NVIDIA "

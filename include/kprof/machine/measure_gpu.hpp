@@ -43,7 +43,7 @@ class gpu_measurement {
     out_.device = device_.name;
     const bool can_run = compute() >= 75 || gpu_.fail("kprof's kernels need compute 7.5 or later");
     const bool is_described = device_.multiprocessors > 0 && device_.l2_bytes > 0;
-    if (can_run && (is_described || gpu_.fail("CUPTI does not say how large the device is")) &&
+    if (can_run && (is_described || gpu_.fail("the driver does not say how large the device is")) &&
         gpu_.open(device_)) {
       measure_kernels();
       measure_copies();
@@ -165,15 +165,19 @@ class gpu_measurement {
               {each * 3 >> 20U});
     return false;
   }
-  /// Over a quarter of it: the farther half of some L2 caches keeps copies of the nearer.
+  /// Over a quarter of it or less: the farther half of some L2 caches keeps copies of the nearer.
   [[gnu::cold]] void measure_l2() {
-    launch_shape shape{device_.multiprocessors * 2, 0};
+    for (const std::uint32_t blocks : {2U, 4U})  // so that enough is under way
+      for (const std::uint64_t part : {4U, 8U}) measure_l2(blocks, device_.l2_bytes / part);
+  }
+  [[gnu::cold]] void measure_l2(std::uint32_t blocks, std::uint64_t wanted) {
+    launch_shape shape{device_.multiprocessors * blocks, 0};
     const std::uint64_t of_grid = bytes_of(shape);
-    shape.bytes = std::max<std::uint64_t>(device_.l2_bytes / 4 / of_grid, 1) * of_grid;
-    if (shape.bytes > device_.l2_bytes / 2) return;
+    shape.bytes = std::max<std::uint64_t>(wanted / of_grid, 1) * of_grid;
+    if (shape.bytes > device_.l2_bytes / 2 || !gpu_.is_well()) return;
     const timed_rounds best = best_of(shape);
-    if (best.s > 0)
-      out_.l2_bytes = static_cast<double>(shape.bytes) * static_cast<double>(best.rounds) / best.s;
+    const auto bytes = static_cast<double>(shape.bytes) * static_cast<double>(best.rounds);
+    if (best.s > 0) out_.l2_bytes = std::max(out_.l2_bytes, bytes / best.s);
   }
 
   // ---- copies

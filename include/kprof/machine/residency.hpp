@@ -107,10 +107,10 @@ constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_
 }
 
 constexpr const char* why_unknown(const device_info& device, const block_needs& block) {
-  if (!device.described) return "CUPTI did not describe the device";
+  if (!device.described) return "the driver did not describe the device";
   if (find_limits(device.compute_major, device.compute_minor) == nullptr)
     return "kprof does not know the limits of the device's architecture";
-  if (device.multiprocessors == 0) return "CUPTI gives no multiprocessors";
+  if (device.multiprocessors == 0) return "the driver gives no multiprocessors";
   if (block.threads == 0) return "CUPTI gives no block";
   return nullptr;
 }

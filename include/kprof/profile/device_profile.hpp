@@ -72,7 +72,7 @@ struct device_work {
   std::uint64_t bytes = 0;  ///< copied or set, summed
 };
 
-/// A device, as CUPTI describes it.
+/// A device, as the NVIDIA driver describes it.
 struct device_info {
   std::uint32_t id = 0;    ///< CUDA's ordinal
   bool described = false;  ///< false: no description came; the next nine are unknown then

@@ -172,6 +172,17 @@ class KPROF_DETAIL_LOCAL recorder {
     return with_own_log(use, {captured_scope::unknown_path, 0});
   }
 
+  /// Whether the innermost operators of two paths are the same, whatever their parameters. False
+  /// where one has none, and without memory.
+  bool are_of_one_operator(std::uint32_t a, std::uint32_t b) noexcept {
+    bool are = false;
+    static_cast<void>(attempt([&] {
+      const op_info* const one = operator_of(a);
+      are = one != nullptr && one == operator_of(b);
+    }));
+    return are;
+  }
+
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
   /// nothing has been forgotten.
   void restart(std::uint64_t now) {
@@ -254,6 +265,16 @@ class KPROF_DETAIL_LOCAL recorder {
       out = own ? use(log) : without_memory;
     });
     return had_memory ? out : without_memory;
+  }
+
+  const op_info* operator_of(std::uint32_t path) {
+    while (path != 0) {
+      const path_table::step s = paths_[path];
+      if (s.site == 0) return nullptr;  // has been forgotten
+      if (const op_info* const op = sites_[s.site].op; op != nullptr) return op;
+      path = s.parent;
+    }
+    return nullptr;
   }
 
   /// Gives this thread a log, if it has none and has not ended.

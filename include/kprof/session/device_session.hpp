@@ -14,6 +14,8 @@
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/session/exit_handlers.hpp>
+#include <kprof/session/graph_notes.hpp>
 #include <kprof/session/lock_control.hpp>
 #include <kprof/session/note_call.hpp>
 #include <kprof/session/session_clock.hpp>
@@ -23,7 +25,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -43,7 +44,9 @@ class KPROF_DETAIL_LOCAL device_session {
     void (*at_exit)();  // CUDA is about to shut down
   };
 
-  explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
+  explicit device_session(recorder& threads)
+      : attribution_(threads, threads.budget()),
+        graphs_(threads, attribution_.graphs(), transcript_) {}
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(device_session* session) noexcept { own_device = session; }
@@ -51,8 +54,8 @@ class KPROF_DETAIL_LOCAL device_session {
                                                   void (*at_exit)()) noexcept {
     return {&collector,
             {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_updated, &graph_node_destroyed, &context_made, &begin_reading, &read,
-             &describe_device, &count_loss, &end_reading},
+             &graph_node_updated, &graph_node_set, &graph_node_destroyed, &context_made,
+             &begin_reading, &read, &describe_device, &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -88,7 +91,7 @@ class KPROF_DETAIL_LOCAL device_session {
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
-    if (s) has_collected_ = true, register_exit();
+    if (s) has_collected_ = true, exit_.add(owner_.at_exit);
     set_state(s ? owner_.collector->version() : s.message);
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
@@ -228,12 +231,6 @@ class KPROF_DETAIL_LOCAL device_session {
     return all;
   }
 
-  // Handlers run in the opposite order of their registration. CUDA registers its own when it makes
-  // a context, so that one registered after that runs before CUDA's.
-  void register_exit() noexcept {
-    if (exit_handlers_++ < 4) std::atexit(owner_.at_exit);
-  }
-
   /// The caller holds attribution's lock.
   void take_launches() {
     const calls_under_way launching = owner_.collector->launching();  // first: the others are noted
@@ -261,6 +258,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
     const bool ignored = !own.recording_.load(std::memory_order_relaxed);
+    own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
     if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
   }
@@ -275,24 +273,21 @@ class KPROF_DETAIL_LOCAL device_session {
     static_cast<void>(attempt([&] { own_device->attribution_.leave_out(call); }));
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
-    const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
-    if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    static_cast<void>(attempt([&] { own_device->attribution_.graphs().made(node, where); }));
+    own_device->graphs_.made(node, does_work);
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original);
-    static_cast<void>(attempt([&] { own_device->attribution_.graphs().copied(node, original); }));
+    own_device->graphs_.copied(node, original);
   }
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
-    const std::uint64_t when = now();
-    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original);
-    graph_nodes& nodes = own_device->attribution_.graphs();
-    static_cast<void>(attempt([&] { nodes.updated(node, original, when); }));
+    own_device->graphs_.updated(node, original, now());
+  }
+  static bool graph_node_set(std::uint32_t exec, std::uint64_t original) noexcept {
+    return own_device->graphs_.set(exec, original, now());
   }
   static void graph_node_destroyed(std::uint64_t node) noexcept {
-    static_cast<void>(attempt([&] { own_device->attribution_.graphs().destroyed(node); }));
+    own_device->graphs_.destroyed(node);
   }
-  static void context_made() noexcept { own_device->register_exit(); }
+  static void context_made() noexcept { own_device->exit_.add(own_device->owner_.at_exit); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
     own_device->take_launches_if_possible();
@@ -334,11 +329,12 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> has_collected_{false};
   std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
   std::atomic<bool> recording_{false};
-  std::atomic<int> exit_handlers_{0};
+  exit_handlers exit_;
   std::atomic<bool> notes_calls_{false};  // of functions, and how long they take
   std::uint64_t session_start_ = 0;       // ticks; guarded by attribution_'s lock
   std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
+  graph_notes graphs_;
   std::mutex state_mutex_;  // guards state_
   std::string state_;       // why nothing is collected, or the collector's version
 };

@@ -35,7 +35,7 @@ inline bool uses_device(const profile& p) noexcept {
                          ? format_rate(static_cast<double>(d.memory_bytes_per_s) * 1e-9) + " GB/s"
                          : "GB/s n/a");
   } else {
-    text += out.dot() + std::string{"not described by CUPTI"};
+    text += out.dot() + std::string{"not described by the driver"};
   }
   const double busy = not_negative(d.busy_ns), sum = not_negative(d.sum_ns);
   text += out.dot() + std::string{d.busy_is_exact ? "busy " : "busy at least "} + out.time(busy);
