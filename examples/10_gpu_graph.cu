@@ -17,6 +17,7 @@
 struct Linear {
   std::int64_t T = 0, I = 0, O = 0;
   bool relu = false;
+  constexpr kprof::arithmetic arithmetic() const { return {.type = kprof::dtype::f32}; }
   // bias and relu 1 each
   constexpr kprof::count flops() const {
     return (kprof::count{2} * I + 1 + (relu ? 1 : 0)) * T * O;

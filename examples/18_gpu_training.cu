@@ -84,7 +84,7 @@ bool train() {
   CUDA_CHECK(cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal));
   for (layer& l : net) {
     KPROF_OP(ops::Sgd, {.numel = width * width});
-    sgd_kernel<<<width * width / 256, 256, 0, compute>>>(width * width, 0.01F, l.gradient.data(),
+    sgd_kernel<<<width * width / 256, 256, 0, compute>>>(width * width, 1e-6F, l.gradient.data(),
                                                          l.weights.data());
   }
   CUDA_CHECK(cudaStreamEndCapture(compute, &graph));

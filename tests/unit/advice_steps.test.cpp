@@ -20,8 +20,8 @@ using kprof_test::text_of;
 namespace {
 
 /// Steps of these lengths in us: 4 us are "Gemm", and of what is above 10 us a part is in "Parse",
-/// whose calls are short where it is not half of it, and the rest in "load".
-kprof::profile steps_of(const std::vector<double>& us, double parsing = 0.25) {
+/// whose calls are short where it is not half of it, and the rest in "load" or in no scope.
+kprof::profile steps_of(const std::vector<double>& us, double parsing = 0.25, bool in_load = true) {
   kprof_test::profile_builder b(1.0);
   const auto main = b.thread("main", 1);
   const auto load = b.region(main, "load"), parse = b.op(load, "Parse", "n=1"),
@@ -46,7 +46,7 @@ kprof::profile steps_of(const std::vector<double>& us, double parsing = 0.25) {
     if (i == 0) sums.first_ns = ns;
     sums.durations.add(static_cast<std::uint64_t>(ns));
     const auto step = static_cast<std::uint32_t>(i);
-    p.stepping.shares.push_back({step, load, 1, more, more * (1 - parsing)});
+    if (in_load) p.stepping.shares.push_back({step, load, 1, more, more * (1 - parsing)});
     p.stepping.shares.push_back({step, parse, 1, more * parsing, more * parsing});
     p.stepping.shares.push_back({step, gemm, 1, 4e3, 4e3});
   }
@@ -79,6 +79,18 @@ TEST_CASE("advice_steps.S11_needs_many_steps_a_long_tail_and_much_time") {
   CHECK(gain(steps_of(mostly_10(19, 4, 30)), "S11") == silent);
   CHECK(gain(steps_of(mostly_10(20, 4, 30)), "S11") > 0);
   CHECK(gain(kprof::profile{}, "S11") == silent);
+}
+
+TEST_CASE("advice_steps.S11_says_of_few_steps_what_the_slowest_took") {
+  CHECK(text_of(asked(steps_of(mostly_10(99, 4, 30)), "S11")[0])
+            .starts_with("Steps take 10.0 µs mostly and 30.0 µs in the slowest of 99; "));
+}
+
+TEST_CASE("advice_steps.S11_says_that_slow_steps_are_slow_in_no_scope") {
+  CHECK(text_of(asked(steps_of(mostly_10(100, 4, 30), 0.25, false), "S11")[0]) ==
+        "Steps take 10.0 µs mostly and 30.0 µs or more in one of a hundred; the excess of slow "
+        "ones is in no scope (75%), Parse (25%). Put a region around what runs there, and look for "
+        "what interrupts it");
 }
 
 TEST_CASE("advice_steps.S11_is_silent_where_S8_says_which_calls_are_slow") {

@@ -3,6 +3,7 @@
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
+#include "../support/machines.hpp"
 #include "../support/rows.hpp"
 #include "groupings.hpp"
 
@@ -84,6 +85,49 @@ TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
   b.work(handed, 500, 30, 20);
   b.kernel(handed, "k", 9, 200);
   CHECK(row_of(b.done(), "Gemm", grouping::parameters).flops_per_s.value == Approx(5000 / 2000e-9));
+}
+
+// The device waits, and the host's time in the operator is that of its first call, which loads.
+TEST_CASE("device_summary.a_first_call_does_not_make_an_operator_bound_by_its_launch") {
+  device_builder b;
+  const auto op = b.op(b.thread("main", 1), "Gemm", "n=1");
+  b.calls(op, 2, 100e3).work(op, 1000, 1000, 0, kprof::dtype::f16);
+  b.kernel(op, "k", 2, 30e3, 1056);
+  kprof::profile p = b.done();
+  kprof_test::add_device(p);
+  p.machine.gpus = {kprof_test::h100()};
+  p.nodes[op].work.on = kprof::arithmetic_unit::tensor_core;
+  p.wall_ns = 1e9;
+  p.nodes[op].first_ns = 100e3;
+  p.nodes[op].first_end_ns = 1;
+  CHECK(row_of(p, "Gemm").verdict.bound == kprof::bound_by::latency);
+  p.nodes[op].total_ns += 1e6;
+  CHECK(row_of(p, "Gemm").verdict.bound == kprof::bound_by::launch);
+  p.nodes[op].first_ns = p.nodes[op].max_ns = 1100e3;
+  CHECK(row_of(p, "Gemm").verdict.bound == kprof::bound_by::latency);
+}
+
+// A program that sets the parameters of a graph's nodes makes the calls and launches nothing in
+// them: the graph does the work.
+TEST_CASE("device_summary.calls_that_set_up_replays_do_none_of_their_work") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto set_up = b.op(main, "Gemm", "n=1"), graph = b.graph(main, 10),
+             replayed = b.op(graph, "Gemm", "n=1");
+  b.calls(set_up, 10, 10).work(set_up, 500, 30, 20).work(replayed, 500, 30, 20);
+  b.p.nodes[set_up].unlaunched = 10;
+  b.p.nodes[replayed].replays = 10;
+  b.kernel(replayed, "k", 10, 200);
+  const kprof::profile p = b.done();
+  for (const grouping& by : kprof_test::finer_and_finer()) {
+    const operator_row row = row_of(p, "Gemm", by);
+    CHECK(row.flops.value == Approx(5000));
+    CHECK(row.bytes.value == Approx(500));
+    CHECK(row.flops_per_s.value == Approx(5000 / 2000e-9));
+    CHECK(row.calls == 10);
+    CHECK(row.replays == 10);
+  }
+  CHECK(operator_total(p).flops.value == Approx(5000));
 }
 
 TEST_CASE("device_summary.a_rate_is_not_known_where_records_of_its_work_are_missing") {

@@ -26,10 +26,22 @@ inline bool devices_wait(const profile& p) noexcept {
   return busy_ns < 0.5 * (p.wall_ns - p.paused_ns);
 }
 
+/// The host's time in the row's calls, with the first as long as most: it loads and makes what
+/// later ones have.
+inline double host_ns_of_later_calls(const operator_row& row) noexcept {
+  const double more = row.first_ns.known() && row.median_ns.known()
+                          ? std::max(0.0, row.first_ns.value - row.median_ns.value)
+                          : 0.0;
+  return std::max(0.0, row.total_ns - more);
+}
+
 /// What the device did for one row.
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  // Of calls that launched nothing, of operators that graphs replay: such a call set up the replay
+  // that did its work.
+  double set_up_flops = 0, set_up_bytes = 0;
   row_roofs roof;
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
@@ -39,7 +51,9 @@ struct device_row_sum {
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
     roof.add(v.roof);
-    if (!v.handed_over) roof.add(v.idle_roof, -1);
+    if (v.handed_over) return;
+    roof.add(v.idle_roof, -1);
+    if (v.replayed) set_up_flops += v.idle_flops, set_up_bytes += v.idle_bytes;
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -49,6 +63,8 @@ struct device_row_sum {
     row.device_total_ns = total.ns;
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
+    row.flops.value -= std::min(set_up_flops, row.flops.value);
+    row.bytes.value -= std::min(set_up_bytes, row.bytes.value);
     if (!row.on_device && total.unrecorded == 0) return;
     const absence timed =
         std::max({device_time_known(total), records_known(p, total), calls_known(total),
@@ -62,7 +78,8 @@ struct device_row_sum {
     facts.time_ns = total.ns;
     facts.timed = timed;
     const double short_ns = 5000 * static_cast<double>(total.runs());
-    facts.is_short = total.ns < short_ns || (total.ns < 0.2 * row.total_ns && devices_wait(p));
+    facts.is_short =
+        total.ns < short_ns || (total.ns < 0.2 * host_ns_of_later_calls(row) && devices_wait(p));
     facts.small_grids = total.small_grid_ns > 0.5 * total.ns;
     row.verdict = judge(roof.of(row.operators), facts);
   }

@@ -55,6 +55,13 @@ namespace detail::advice_rules {
   return true;
 }
 
+/// What `count` runs take at worst: their 99th percentile, which of few is the slowest.
+[[gnu::cold]] inline std::string at_worst(std::uint64_t count, double p99_ns) {
+  return count < 100 ? sentence("# in the slowest of #",
+                                {as_time(p99_ns), as_number(static_cast<double>(count))})
+                     : sentence("# or more in one of a hundred", {as_time(p99_ns)});
+}
+
 /// S8. Some calls take far longer than most.
 [[gnu::cold]] inline bool uneven_calls(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
@@ -64,8 +71,9 @@ namespace detail::advice_rules {
     out.gain_ns -= row.first_ns.value - row.median_ns.value;
   if (!(row.p99_ns.value > 3 * row.median_ns.value) || out.gain_ns < 0.05 * f.window_ns)
     return false;
-  out.fact = sentence("takes # in most calls and # or more in one of a hundred",
-                      {as_time(row.median_ns.value), as_time(row.p99_ns.value)});
+  out.fact =
+      sentence("takes # in most calls and #",
+               {as_time(row.median_ns.value), as_text(at_worst(row.calls, row.p99_ns.value))});
   out.action = "Look for what interrupts it: other threads, allocation, waiting for data";
   return true;
 }

@@ -62,20 +62,25 @@ namespace detail::advice_rules {
   const step_details details = details_of_steps(f.run, row.thread);
   std::string names;
   std::size_t named = 0;
+  bool mostly_in_no_scope = false;
   for (const step_excess& e : details.excess) {
     if (named == 3 || !(e.ns > 0.1 * details.excess_ns)) break;
-    if (e.name.empty()) continue;
-    if (named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name)) return false;
+    const bool in_no_scope = e.name.empty();
+    if (!in_no_scope && named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name))
+      return false;
     names += (named++ == 0 ? "" : ", ") +
-             sentence("# (#)", {as_text(e.name), as_share(e.ns / details.excess_ns)});
+             sentence("# (#)", {as_text(in_no_scope ? "no scope" : e.name),
+                                as_share(std::min(1.0, e.ns / details.excess_ns))});
+    if (in_no_scope && named == 1) mostly_in_no_scope = true;
   }
   out.where = "Steps";
   out.time_ns = row.total_ns;
-  out.fact = sentence("take # mostly and # or more in one of a hundred",
-                      {as_time(row.median_ns), as_time(row.p99_ns)});
+  out.fact = sentence("take # mostly and #",
+                      {as_time(row.median_ns), as_text(at_worst(row.count, row.p99_ns))});
   if (!names.empty()) out.fact += sentence("; the excess of slow ones is in #", {as_text(names)});
-  out.action = names.empty()
-                   ? "Find which scopes make slow ones slow: report(by=op+step)"
+  out.action = names.empty() ? "Find which scopes make slow ones slow: report(by=op+step)"
+               : mostly_in_no_scope
+                   ? "Put a region around what runs there, and look for what interrupts it"
                    : "Look for what interrupts these: waiting for data, allocation, other threads";
   return true;
 }
