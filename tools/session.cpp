@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The session, the report and all other outputs, compiled once: the library kprof::session, and
-// libkprof.so, which is preloaded. With a build system other than CMake, compile this file beside a
-// program's own, which then have KPROF_SESSION_ELSEWHERE=1.
+// The session and the report, compiled once: the library kprof::session, and libkprof.so, which is
+// preloaded, to which CMake adds the headers of all other outputs. With another build system,
+// compile a file that includes this one, and kprof/report/html.hpp for instance, beside a program's
+// own, which then have KPROF_SESSION_ELSEWHERE=1.
 #undef KPROF_SESSION_ELSEWHERE
 #define KPROF_SESSION_HERE 1
 #include <kprof/kprof.hpp>

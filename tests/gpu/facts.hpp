@@ -242,6 +242,8 @@ struct event {
   std::uint32_t id = 0, correlation = 0, depth = 0;
   bool enter = true;
   std::uint64_t node = 0, original_node = 0;
+  CUgraphNode handle = nullptr;
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL;  // of a node that was created
 
   bool is_call() const {
     return enter && (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API);
@@ -297,20 +299,20 @@ class callback_log {
   }
   static void read_graph(const CUpti_ResourceData& data, std::uint32_t id, event& e) {
     const auto* const graph = static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
-    const bool of_node =
-        id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    const bool has_original =
+        id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED || id == CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED;
+    const bool of_node = has_original || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
+                         id == CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING;
     if (!of_node || graph == nullptr) return;
+    e.handle = graph->node, e.type = graph->nodeType;
     if (graph->node != nullptr) CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->node, &e.node);
-    const bool cloned = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
-    if (cloned && graph->originalNode != nullptr)
+    if (has_original && graph->originalNode != nullptr)
       CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->originalNode, &e.original_node);
   }
 
   std::mutex mutex_;
   std::vector<event> events_;
 };
-
-// ---- callbacks of the ways to launch
 
 /// "runtime cudaLaunchKernel_v7000 211 > driver cuLaunchKernel 307": calls, and those inside them.
 inline std::string told(const std::vector<event>& events) {

@@ -111,6 +111,11 @@ said of some: what kind a node's record has is not relied on.""",
             "graph.record_graph_id": "Which id is in a record's `graphId`?",
             "graph.record_node_id": "Which is in its `graphNodeId`?",
             "graph.node_id_upper_half": "What is the upper half of a node's id?",
+            "graph.inner_node_id": "Which id has a record of a graph in the graph?",
+            "graph.inner_node_id_upper_half": "and what is its upper half?",
+            "graph.updated_node": "Which of the two nodes that are told of an update is the "
+            "executable graph's?",
+            "graph.type_when_created": "Of how many nodes is the type known when they are created?",
             "graph.instances_differ": "Do two instances of a graph have different nodes?",
             "graph.one_correlation_a_launch": "Do all records of a launch, and no others, have one "
             "correlation id?",

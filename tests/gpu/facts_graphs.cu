@@ -74,6 +74,118 @@ void ids() {
        launches == std::set<std::uint32_t>{0} ? "all ids are 0" : yes_or_no(launches.size() == 2));
 }
 
+/// A graph in a graph: whose ids the records of the inner graph's nodes have.
+void inner_ids() {
+  device_array<float> x(256);
+  const cudaStream_t s = new_stream();
+  callback_log::begin({CUPTI_CB_DOMAIN_RESOURCE});
+  activity_log::begin();
+  enable_work();
+  const cudaGraph_t inner = capture(s, [&] {
+    launch_touch(x.data(), 256, s);
+    launch_touch(x.data(), 256, s);
+  });
+  cudaGraph_t outer = nullptr;
+  cudaGraphNode_t child = nullptr;
+  CUDA(cudaGraphCreate(&outer, 0));
+  CUDA(cudaGraphAddChildGraphNode(&child, outer, nullptr, 0, inner));
+  callback_log::forget();
+  const cudaGraphExec_t exec = instantiate(outer);
+  std::set<std::uint64_t> told, later;
+  std::set<CUgraphNode> destroyed;
+  for (const event& e : callback_log::events())
+    if (e.id == CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING) destroyed.insert(e.handle);
+  for (const event& e : callback_log::events()) {
+    if (e.id != CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED || destroyed.count(e.handle) != 0) continue;
+    told.insert(e.node);
+    std::uint64_t id = 0;
+    CUPTI(cuptiGetGraphNodeId, e.handle, &id);
+    later.insert(id);
+  }
+  std::uint32_t exec_id = 0;
+  CUPTI(cuptiGetGraphExecId, exec, &exec_id);
+  launch(exec, s);
+  finish_work();
+  std::size_t as_told = 0, as_later = 0, of_exec = 0;
+  const std::vector<record> all = activity_log::work();
+  for (const record& r : all) {
+    as_told += told.count(r.node), as_later += later.count(r.node);
+    of_exec += r.node >> 32U == exec_id ? 1 : 0;
+  }
+  CHECK_EQUAL("records of the inner graph's kernels", all.size(), 2U);
+  CHECK_EQUAL("records with the id that a copied node has once the call is over", as_later,
+              all.size());
+  fact("graph.inner_node_id", as_told == all.size() ? "that which was called back"
+                              : as_later == all.size()
+                                  ? "another one, which the node has when the call is over"
+                                  : "one that no copied node has");
+  fact("graph.inner_node_id_upper_half",
+       of_exec == all.size() ? "that of the executable graph" : "not that of the executable graph");
+}
+
+/// Which of the two nodes in the callback of an update is the executable graph's.
+void updated_ids() {
+  device_array<float> x(1024);
+  const cudaStream_t s = new_stream();
+  launch_touch(x.data(), 256, s);
+  callback_log::begin({CUPTI_CB_DOMAIN_RESOURCE});
+  const auto of = [&](int n) { return capture(s, [&] { launch_touch(x.data(), n, s); }); };
+  const cudaGraphExec_t exec = instantiate(of(256));
+  const cudaGraph_t other = of(512);
+  std::uint32_t exec_id = 0, other_id = 0;
+  CUPTI(cuptiGetGraphExecId, exec, &exec_id);
+  CUPTI(cuptiGetGraphId, other, &other_id);
+  callback_log::forget();
+  cudaGraphExecUpdateResultInfo result{};
+  CUDA(cudaGraphExecUpdate(exec, other, &result));
+  std::string text = "no callback";
+  for (const event& e : callback_log::events()) {
+    if (e.id != CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED) continue;
+    const std::uint64_t node = e.node >> 32U, original = e.original_node >> 32U;
+    text = node == other_id && original == exec_id   ? "the original"
+           : node == exec_id && original == other_id ? "the node"
+                                                     : "neither";
+  }
+  fact("graph.updated_node", text);
+  CHECK("an update tells which node is updated", text == "the original" || text == "the node");
+}
+
+/// Whether a node's type is known when it is created.
+void types() {
+  device_array<char> x(1024);
+  const cudaStream_t s = new_stream();
+  launch_touch(reinterpret_cast<float*>(x.data()), 16, s);
+  callback_log::begin({CUPTI_CB_DOMAIN_RESOURCE});
+  const cudaGraph_t inner =
+      capture(s, [&] { launch_touch(reinterpret_cast<float*>(x.data()), 16, s); });
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t node = nullptr;
+  CUDA(cudaGraphCreate(&graph, 0));
+  cudaMemsetParams set{};
+  set.dst = x.data(), set.elementSize = 1, set.width = 1024, set.height = 1;
+  cudaHostNodeParams host{};
+  host.fn = [](void*) {};
+  CUDA(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &set));
+  CUDA(cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, x.data(), x.data() + 512, 512,
+                                cudaMemcpyDeviceToDevice));
+  CUDA(cudaGraphAddHostNode(&node, graph, nullptr, 0, &host));
+  CUDA(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+  CUDA(cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, inner));
+  std::size_t right = 0, all = 0;
+  std::string types;
+  for (const event& e : callback_log::events()) {
+    if (e.id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) continue;
+    cudaGraphNodeType is{};
+    CUDA(cudaGraphNodeGetType(e.handle, &is));
+    ++all, right += static_cast<int>(is) == static_cast<int>(e.type) ? 1 : 0;
+    types += (types.empty() ? "" : ", ") + std::to_string(static_cast<int>(e.type)) + " of a " +
+             std::to_string(static_cast<int>(is));
+  }
+  CHECK_EQUAL("nodes that were created", all, 7U);
+  note("types when created, and later: " + types);
+  fact("graph.type_when_created", how_many(right, all));
+}
+
 // ---- callbacks
 
 /// "created 2, cloned 2", in the order they come, with what repeats folded: "(created, cloned) x
@@ -148,11 +260,14 @@ void callbacks() {
     CUDA(cudaGraphCreate(&parent, 0));
     CUDA(cudaGraphAddChildGraphNode(&child, parent, nullptr, 0, graph));
   });
+  const cudaGraph_t other = capture(s, [&] {
+    for (int i = 0; i < 3; ++i) launch_touch(x.data(), 128, s);
+  });
   tell_nodes("callbacks_of_instantiate", [&] { exec = instantiate(graph); });
   tell_nodes("callbacks_of_instantiate_with_child", [&] { instantiate(parent); });
   tell_nodes("callbacks_of_update", [&] {
     cudaGraphExecUpdateResultInfo result{};
-    CUDA(cudaGraphExecUpdate(exec, clone, &result));
+    CUDA(cudaGraphExecUpdate(exec, other, &result));
   });
   tell_nodes("callbacks_of_launch", [&] { launch(exec, s); });
 }
@@ -206,7 +321,11 @@ void kinds() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_modes(
-      argc, argv, "facts_graphs",
-      {{"ids", ids, mode::any}, {"callbacks", callbacks, mode::any}, {"kinds", kinds, mode::any}});
+  return run_modes(argc, argv, "facts_graphs",
+                   {{"ids", ids, mode::any},
+                    {"inner_ids", inner_ids, mode::any},
+                    {"updated_ids", updated_ids, mode::any},
+                    {"types", types, mode::any},
+                    {"callbacks", callbacks, mode::any},
+                    {"kinds", kinds, mode::any}});
 }

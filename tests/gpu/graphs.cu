@@ -287,6 +287,8 @@ int main(int argc, char** argv) {
                     {"child", child, mode::any},
                     {"by_hand", by_hand, mode::any},
                     {"updated", updated, mode::any},
+                    {"parameters", parameters, mode::any},
+                    {"host_first", host_first, mode::any},
                     {"foreign", foreign, mode::any},
                     {"across_threads", across_threads, mode::any},
                     {"snapshot_in_capture", snapshot_in_capture, mode::any},

@@ -7,6 +7,7 @@
 
 #include "graphs.cuh"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -35,6 +36,93 @@ void foreign() {
   CHECK_EQUAL("kernels in the operator that launches the graph", within(p, "Move id=1").kernels,
               2U * many);
   CHECK_EQUAL("records of graphs made before", p.device.complete.foreign_graphs, 2U * many);
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaStreamDestroy(s));
+}
+
+/// An operator whose first node in a graph leaves no record is replayed as often as the graph.
+void host_first() {
+  device_array<float> x(256);
+  cudaStream_t s = new_stream();
+  cudaGraph_t graph = capture(s, [&] {
+    KPROF_OP(Touch, {.id = 1});
+    CUDA(cudaLaunchHostFunc(
+        s, [](void*) {}, nullptr));
+    launch_touch(x.data(), 256, s);
+  });
+  cudaGraph_t by_hand = nullptr;
+  cudaGraphNode_t first = nullptr, second = nullptr;
+  CUDA(cudaGraphCreate(&by_hand, 0));
+  {
+    KPROF_OP(Move, {.id = 2});
+    CUDA(cudaGraphAddEmptyNode(&first, by_hand, nullptr, 0));
+    cudaMemsetParams params{};
+    params.dst = x.data(), params.elementSize = 4, params.width = 256, params.height = 1;
+    CUDA(cudaGraphAddMemsetNode(&second, by_hand, &first, 1, &params));
+  }
+  for (const cudaGraph_t g : {graph, by_hand}) {
+    cudaGraphExec_t exec = instantiate(g);
+    replay(exec, 10, s);
+    CUDA(cudaStreamSynchronize(s));
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(g));
+  }
+  const kprof::profile p = kprof::snapshot();
+  check_complete(p);
+  check_replays(p, "Touch id=1", 1, 10, 10);
+  CHECK_EQUAL("calls of an operator that begins with an empty node, by replays",
+              scopes(p, "Move id=2").replays, 10U);
+  CUDA(cudaStreamDestroy(s));
+}
+
+/// Nodes that get other parameters are work of the call that set them, where it is of the same
+/// operator.
+void parameters() {
+  device_array<float> x(256);
+  cudaStream_t s = new_stream();
+  cudaGraph_t graph = capture(s, [&] { touch(1, x.data(), s), touch(2, x.data(), s); });
+  cudaGraphNode_t nodes[2] = {};
+  std::size_t count = 2;
+  CUDA(cudaGraphGetNodes(graph, nodes, &count));
+  float* data = x.data();
+  int n = 256;
+  void* arguments[] = {&data, &n};
+  cudaKernelNodeParams kernel{};
+  kernel.func = reinterpret_cast<void*>(&touch_kernel<float>);
+  kernel.gridDim = dim3(1), kernel.blockDim = dim3(256);
+  kernel.kernelParams = arguments;
+  cudaGraphExec_t exec = instantiate(graph);
+  for (int step = 0; step < 40; ++step) {
+    KPROF_REGION("step");
+    {
+      KPROF_OP(Touch, {.id = 100 + step % 4});
+      CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[0], &kernel));
+    }
+    {
+      KPROF_OP(Move, {.id = 3});
+      CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[1], &kernel));
+    }
+    replay(exec, 2, s);
+    if (step == 20) CUDA(cudaStreamSynchronize(s));
+  }
+  CUDA(cudaStreamSynchronize(s));
+  const kprof::profile p = kprof::snapshot();
+  check_complete(p);
+  CHECK_EQUAL("kernels of the call that was captured, since set by others",
+              directly_in(p, "Touch id=1").kernels, 0U);
+  for (int id = 100; id < 104; ++id) {
+    const std::string name = "Touch id=" + std::to_string(id);
+    CHECK_EQUAL("kernels of a node that " + name + " set", directly_in(p, name).kernels, 20U);
+    CHECK_EQUAL("calls by replays of " + name, scopes(p, name).replays, 20U);
+  }
+  CHECK_EQUAL("kernels of a node that another operator set", directly_in(p, "Touch id=2").kernels,
+              80U);
+  CHECK_EQUAL("kernels in the other operator", within(p, "Move id=3").kernels, 0U);
+  CHECK("it is told how many were set by others",
+        std::any_of(p.notes.begin(), p.notes.end(), [](const std::string& text) {
+          return text.find(" 40 times") != std::string::npos;
+        }));
   CUDA(cudaGraphExecDestroy(exec));
   CUDA(cudaGraphDestroy(graph));
   CUDA(cudaStreamDestroy(s));

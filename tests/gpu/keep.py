@@ -252,8 +252,8 @@ def keep_reports(found, root):
         readme = SOURCE.sub(
             f"<!-- report source -->\nand says what became of every launch. The report above was "
             f"printed on one {found.gpu};\n"
-            "[the reports of the GPU examples](docs/gpu_reports.md) are whole. [The "
-            "GPU](docs/gpu.md) has the rest.\n\n",
+            "[the reports of the GPU examples](docs/gpu_reports.md) are whole. "
+            "[The GPU](docs/gpu.md) has the\nrest.\n\n",
             BLOCK.sub(replaced, readme),
         )
         yield root / "README.md", readme

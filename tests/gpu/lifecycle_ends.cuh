@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -74,13 +75,22 @@ void child_in_flight() {
   if (kernels_compute()) launch_spin(200'000'000);
   std::exit(0);  // nothing has been waited for
 }
-void child_thread() {  // a thread launches until the process ends
+std::atomic<int> launched{0};
+std::atomic<bool> ends{false}, ended{false};
+void child_thread() {  // a thread launches until CUDA is about to shut down
   std::thread([] {
     float* x = nullptr;
     CUDA(cudaMalloc(&x, 1024));
-    for (;;) touch(5, x);
+    launch_touch(x, 256);
+    // Runs before CUDA's handlers, and after kprof's that is registered later.
+    std::atexit([] {
+      ends = true;
+      while (!ended) usleep(100);
+    });
+    for (; !ends; ++launched) touch(5, x);
+    ended = true;
   }).detach();
-  usleep(200'000);
+  while (launched < 1000) usleep(1000);
 }
 void exits() {
   exit_with_report("child_return", 0,

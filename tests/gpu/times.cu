@@ -81,7 +81,7 @@ void events() {
       idle = ns;
       continue;
     }
-    const double wanted = by_events[i] - by_events[0], tolerance = std::fmax(1000, 0.02 * wanted);
+    const double wanted = by_events[i] - by_events[0], tolerance = std::fmax(2000, 0.02 * wanted);
     CHECK_WITHIN("ns of a kernel of " + what + " beyond those of an idle one, as by events",
                  ns - idle, wanted - tolerance, wanted + tolerance);
   }
