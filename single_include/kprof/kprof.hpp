@@ -5252,7 +5252,7 @@ struct device_work {
   std::uint64_t bytes = 0;  ///< copied or set, summed
 };
 
-/// A device, as CUPTI describes it.
+/// A device, as the NVIDIA driver describes it.
 struct device_info {
   std::uint32_t id = 0;    ///< CUDA's ordinal
   bool described = false;  ///< false: no description came; the next nine are unknown then
@@ -8858,7 +8858,7 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
   gpu_ceilings found;
   found.device = device.name;
   if (!device.described) {
-    found.notes.push_back("CUPTI did not describe the device");
+    found.notes.push_back("the driver did not describe the device");
     return found;
   }
   const gpu_architecture* const a = find_architecture(device.compute_major, device.compute_minor);
@@ -8923,7 +8923,7 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What CUPTI would describe a card with.
+/// What the driver would describe a card with.
 struct known_gpu {
   const char* name;    // the common one
   const char* device;  // how the driver's name begins, without "NVIDIA "
@@ -9664,10 +9664,10 @@ constexpr allowed_blocks blocks_allowed(const residency_limits& sm, const block_
 }
 
 constexpr const char* why_unknown(const device_info& device, const block_needs& block) {
-  if (!device.described) return "CUPTI did not describe the device";
+  if (!device.described) return "the driver did not describe the device";
   if (find_limits(device.compute_major, device.compute_minor) == nullptr)
     return "kprof does not know the limits of the device's architecture";
-  if (device.multiprocessors == 0) return "CUPTI gives no multiprocessors";
+  if (device.multiprocessors == 0) return "the driver gives no multiprocessors";
   if (block.threads == 0) return "CUPTI gives no block";
   return nullptr;
 }
@@ -13359,6 +13359,7 @@ struct variant_sum {
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
   row_roofs roof, idle_roof;
   bool on_device = false;
+  bool replayed = false;  // by a graph
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;
   std::uint32_t row = scope_node::none;
@@ -13366,6 +13367,7 @@ struct variant_sum {
   void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
     // Which parts launched for which call is not known.
     const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
+    replayed = replayed || n.replays > 0;
     if (counted.time) {
       calls += static_cast<double>(executions(n));
       idle_calls += idle;
@@ -13404,10 +13406,22 @@ inline bool devices_wait(const profile& p) noexcept {
   return busy_ns < 0.5 * (p.wall_ns - p.paused_ns);
 }
 
+/// The host's time in the row's calls, with the first as long as most: it loads and makes what
+/// later ones have.
+inline double host_ns_of_later_calls(const operator_row& row) noexcept {
+  const double more = row.first_ns.known() && row.median_ns.known()
+                          ? std::max(0.0, row.first_ns.value - row.median_ns.value)
+                          : 0.0;
+  return std::max(0.0, row.total_ns - more);
+}
+
 /// What the device did for one row.
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  // Of calls that launched nothing, of operators that graphs replay: such a call set up the replay
+  // that did its work.
+  double set_up_flops = 0, set_up_bytes = 0;
   row_roofs roof;
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
@@ -13417,7 +13431,9 @@ struct device_row_sum {
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
     roof.add(v.roof);
-    if (!v.handed_over) roof.add(v.idle_roof, -1);
+    if (v.handed_over) return;
+    roof.add(v.idle_roof, -1);
+    if (v.replayed) set_up_flops += v.idle_flops, set_up_bytes += v.idle_bytes;
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -13427,6 +13443,8 @@ struct device_row_sum {
     row.device_total_ns = total.ns;
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
+    row.flops.value -= std::min(set_up_flops, row.flops.value);
+    row.bytes.value -= std::min(set_up_bytes, row.bytes.value);
     if (!row.on_device && total.unrecorded == 0) return;
     const absence timed =
         std::max({device_time_known(total), records_known(p, total), calls_known(total),
@@ -13440,7 +13458,8 @@ struct device_row_sum {
     facts.time_ns = total.ns;
     facts.timed = timed;
     const double short_ns = 5000 * static_cast<double>(total.runs());
-    facts.is_short = total.ns < short_ns || (total.ns < 0.2 * row.total_ns && devices_wait(p));
+    facts.is_short =
+        total.ns < short_ns || (total.ns < 0.2 * host_ns_of_later_calls(row) && devices_wait(p));
     facts.small_grids = total.small_grid_ns > 0.5 * total.ns;
     row.verdict = judge(roof.of(row.operators), facts);
   }
@@ -19095,6 +19114,13 @@ namespace detail::advice_rules {
   return true;
 }
 
+/// What `count` runs take at worst: their 99th percentile, which of few is the slowest.
+[[gnu::cold]] inline std::string at_worst(std::uint64_t count, double p99_ns) {
+  return count < 100 ? sentence("# in the slowest of #",
+                                {as_time(p99_ns), as_number(static_cast<double>(count))})
+                     : sentence("# or more in one of a hundred", {as_time(p99_ns)});
+}
+
 /// S8. Some calls take far longer than most.
 [[gnu::cold]] inline bool uneven_calls(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
@@ -19104,8 +19130,9 @@ namespace detail::advice_rules {
     out.gain_ns -= row.first_ns.value - row.median_ns.value;
   if (!(row.p99_ns.value > 3 * row.median_ns.value) || out.gain_ns < 0.05 * f.window_ns)
     return false;
-  out.fact = sentence("takes # in most calls and # or more in one of a hundred",
-                      {as_time(row.median_ns.value), as_time(row.p99_ns.value)});
+  out.fact =
+      sentence("takes # in most calls and #",
+               {as_time(row.median_ns.value), as_text(at_worst(row.calls, row.p99_ns.value))});
   out.action = "Look for what interrupts it: other threads, allocation, waiting for data";
   return true;
 }
@@ -19495,20 +19522,25 @@ namespace detail::advice_rules {
   const step_details details = details_of_steps(f.run, row.thread);
   std::string names;
   std::size_t named = 0;
+  bool mostly_in_no_scope = false;
   for (const step_excess& e : details.excess) {
     if (named == 3 || !(e.ns > 0.1 * details.excess_ns)) break;
-    if (e.name.empty()) continue;
-    if (named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name)) return false;
+    const bool in_no_scope = e.name.empty();
+    if (!in_no_scope && named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name))
+      return false;
     names += (named++ == 0 ? "" : ", ") +
-             sentence("# (#)", {as_text(e.name), as_share(e.ns / details.excess_ns)});
+             sentence("# (#)", {as_text(in_no_scope ? "no scope" : e.name),
+                                as_share(std::min(1.0, e.ns / details.excess_ns))});
+    if (in_no_scope && named == 1) mostly_in_no_scope = true;
   }
   out.where = "Steps";
   out.time_ns = row.total_ns;
-  out.fact = sentence("take # mostly and # or more in one of a hundred",
-                      {as_time(row.median_ns), as_time(row.p99_ns)});
+  out.fact = sentence("take # mostly and #",
+                      {as_time(row.median_ns), as_text(at_worst(row.count, row.p99_ns))});
   if (!names.empty()) out.fact += sentence("; the excess of slow ones is in #", {as_text(names)});
-  out.action = names.empty()
-                   ? "Find which scopes make slow ones slow: report(by=op+step)"
+  out.action = names.empty() ? "Find which scopes make slow ones slow: report(by=op+step)"
+               : mostly_in_no_scope
+                   ? "Put a region around what runs there, and look for what interrupts it"
                    : "Look for what interrupts these: waiting for data, allocation, other threads";
   return true;
 }
@@ -23583,7 +23615,7 @@ inline bool uses_device(const profile& p) noexcept {
                          ? format_rate(static_cast<double>(d.memory_bytes_per_s) * 1e-9) + " GB/s"
                          : "GB/s n/a");
   } else {
-    text += out.dot() + std::string{"not described by CUPTI"};
+    text += out.dot() + std::string{"not described by the driver"};
   }
   const double busy = not_negative(d.busy_ns), sum = not_negative(d.sum_ns);
   text += out.dot() + std::string{d.busy_is_exact ? "busy " : "busy at least "} + out.time(busy);
@@ -33528,6 +33560,9 @@ struct device_listener {
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
   /// A node of an executable graph runs what `original` does, from the next launch on.
   void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// The program set the parameters of a node of the executable graph, by the node that it is a
+  /// copy of. False where it stays the work of the call that it was.
+  bool (*graph_node_set)(std::uint32_t exec, std::uint64_t original) noexcept;
   void (*graph_node_destroyed)(std::uint64_t node) noexcept;
   void (*context_made)() noexcept;  // the program begins to use a device
 
@@ -38633,28 +38668,48 @@ class graph_nodes {
     n.where = where;
     n.copied = true;
     n.round = round_;
+    n.original = original;
   }
   /// The node, of an executable graph, became a copy of `original` at `now`, in the ticks of
   /// launches. Launches before that ran what it was until then, which is not known where nobody
   /// told how the node came to be.
   void updated(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
-    const captured_scope where = scope_of(original);
-    node& n = node_of(id);
-    const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    const bool differs =
-        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
-    // Without memory for what it was, what it is must not be told of earlier launches.
-    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
-    n.where = kept ? where : captured_scope{unknown_path, 0};
-    n.copied = true;
-    n.round = round_;
+    become(id, scope_of(original), now);
+  }
+  /// The node, of an executable graph, became the work of another call at `now`. A replay counts
+  /// the scopes around it where it did before.
+  void set(std::uint64_t id, std::uint32_t path, std::uint64_t now) {
+    const std::lock_guard lock(mutex_);
+    const node* const n = used(id);
+    if (n != nullptr) become(id, {path, n->where.scopes_started_here}, now);
+  }
+  /// The executable graph's copy of a node, and where it belongs now; false where that is not
+  /// known.
+  bool find_copy(std::uint32_t exec, std::uint64_t original, std::uint64_t& id,
+                 captured_scope& where) {
+    const std::lock_guard lock(mutex_);
+    const auto at = graphs_.find(exec);
+    if (at == graphs_.end()) return false;
+    const std::vector<node>& all = at->second.nodes;
+    const auto is_copy = [original](const node& n) { return n.copied && n.original == original; };
+    // It has mostly the same number as the original.
+    auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
+                                  comes_before);
+    if (found == all.end() || !is_copy(*found))
+      found = std::find_if(all.begin(), all.end(), is_copy);
+    if (found == all.end() || found->where.path == unknown_path) return false;
+    id = std::uint64_t{exec} << 32U | found->number;
+    where = found->where;
+    return true;
   }
   /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
   void destroyed(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
     const auto at = graphs_.find(graph_of(id));
-    if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
+    // CUDA puts nodes of its own into executable graphs.
+    if (at == graphs_.end() || used(id) == nullptr) return;
+    if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
     destroyed_nodes_ += at->second.nodes.size();
@@ -38665,7 +38720,6 @@ class graph_nodes {
       destroyed_.pop_front();
     }
   }
-
   /// The scope that the node belonged to when a launch was made; false when that is not known.
   /// `is_older`: set where the node may have been updated since, while nobody told of it.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where,
@@ -38708,7 +38762,8 @@ class graph_nodes {
   struct node {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
-    std::uint16_t round = 0;  // when it became a copy
+    std::uint16_t round = 0;     // when it became a copy
+    std::uint64_t original = 0;  // that it was copied from
     captured_scope where;
   };
   struct graph {
@@ -38759,6 +38814,18 @@ class graph_nodes {
     std::uint64_t forgotten_until_ = 0;
   };
 
+  /// The caller holds the lock.
+  void become(std::uint64_t id, captured_scope where, std::uint64_t now) {
+    node& n = node_of(id);
+    const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
+    const bool differs =
+        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    // Without memory for what it was, what it is must not be told of earlier launches.
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    n.where = kept ? where : captured_scope{unknown_path, 0};
+    n.copied = true;
+    n.round = round_;
+  }
   // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
   static std::uint64_t graph_of(std::uint64_t id) noexcept { return id >> 32U; }
   static bool comes_before(const node& n, std::uint32_t number) noexcept {
@@ -38775,12 +38842,18 @@ class graph_nodes {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
+    // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
+    if (g.is_destroyed) {
+      g.is_destroyed = false;
+      destroyed_nodes_ -= g.nodes.size();
+      std::erase(destroyed_, graph_of(id));
+    }
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
     if (place != g.nodes.end() && place->number == number) return *place;
     ++nodes_;
     ++g.alive;
-    return *g.nodes.insert(place, {number, false, round_, {}});
+    return *g.nodes.insert(place, {number, false, round_, 0, {}});
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
@@ -40549,6 +40622,17 @@ class KPROF_DETAIL_LOCAL recorder {
     return with_own_log(use, {captured_scope::unknown_path, 0});
   }
 
+  /// Whether the innermost operators of two paths are the same, whatever their parameters. False
+  /// where one has none, and without memory.
+  bool are_of_one_operator(std::uint32_t a, std::uint32_t b) noexcept {
+    bool are = false;
+    static_cast<void>(attempt([&] {
+      const op_info* const one = operator_of(a);
+      are = one != nullptr && one == operator_of(b);
+    }));
+    return are;
+  }
+
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
   /// nothing has been forgotten.
   void restart(std::uint64_t now) {
@@ -40631,6 +40715,16 @@ class KPROF_DETAIL_LOCAL recorder {
       out = own ? use(log) : without_memory;
     });
     return had_memory ? out : without_memory;
+  }
+
+  const op_info* operator_of(std::uint32_t path) {
+    while (path != 0) {
+      const path_table::step s = paths_[path];
+      if (s.site == 0) return nullptr;  // has been forgotten
+      if (const op_info* const op = sites_[s.site].op; op != nullptr) return op;
+      path = s.parent;
+    }
+    return nullptr;
   }
 
   /// Gives this thread a log, if it has none and has not ended.
@@ -42715,8 +42809,8 @@ inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2
 
 // Activity kinds.
 inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4,
-                               kind_runtime = 5, kind_device = 8, kind_concurrent_kernel = 10,
-                               kind_overhead = 17, kind_memcpy_peer = 22, kind_event = 36,
+                               kind_runtime = 5, kind_concurrent_kernel = 10, kind_overhead = 17,
+                               kind_memcpy_peer = 22, kind_event = 36,
                                kind_external_correlation = 39, kind_synchronization = 38;
 
 inline constexpr std::uint32_t flush_forced = 1;
@@ -42770,6 +42864,7 @@ struct functions {
   result (*graph_node_id)(void* node, std::uint64_t* id);
   // what kprof can do without
   result (*get_timestamp)(std::uint64_t* ns);
+  result (*graph_exec_id)(void* exec, std::uint32_t* id);
   // since 13.0
   result (*subscribe_v2)(subscriber* out, callback_function callback, void* user,
                          subscriber_params* params);
@@ -42839,11 +42934,6 @@ inline constexpr std::size_t correlation = 4, context = 8, stream = 12, event = 
 }
 namespace overhead {  // CUpti_ActivityOverhead and later
 inline constexpr std::size_t start = 24, end = 32;
-}
-namespace device {  // CUpti_ActivityDevice4 and later
-inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, l2_bytes = 28, clock_khz = 36,
-                             multiprocessors = 44, compute_major = 104, compute_minor = 108,
-                             id = 112, uuid = 120, name = 136;
 }
 
 }  // namespace detail::cupti
@@ -42929,6 +43019,7 @@ inline const char* find_functions(void* library, functions& out) noexcept {
   need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
   need("cuptiGetGraphNodeId", out.graph_node_id);
   find(library, "cuptiGetTimestamp", out.get_timestamp);
+  find(library, "cuptiGetGraphExecId", out.graph_exec_id);
   find(library, "cuptiSubscribe_v2", out.subscribe_v2);
   find(library, "cuptiActivityRegisterCallbacks_v2", out.register_buffers_v2);
   find(library, "cuptiActivityEnable_v2", out.enable_v2);
@@ -43191,6 +43282,7 @@ enum class call : std::uint8_t {
   launch_graph,
   begin_capture,
   end_capture,
+  add_work,      // as a node of a graph that is made by hand
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
   set_node,      // another kernel, copy or memset for one of these
@@ -43213,7 +43305,10 @@ inline call classify(std::string_view name) noexcept {
   if (has("GraphLaunch")) return call::launch_graph;
   if (has("GraphExecUpdate")) return call::update_graph;
   if (has("GraphExec") && has("SetParams")) return call::set_node;
-  // those that add nodes to graphs, and host functions
+  if (has("GraphAddKernelNode") || has("GraphAddMemcpyNode") || has("GraphAddMemsetNode") ||
+      has("GraphAddNode"))
+    return call::add_work;
+  // those that add other nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
   if (has("Launch")) return call::launch_kernel;
   return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
@@ -43317,7 +43412,10 @@ struct call_state {
   std::uint32_t count = 0;
   std::uint32_t launching = 0;  // depth of calls that launch
   std::uint32_t capturing = 0;  // depth of calls that begin or end a capture
+  std::uint32_t adding = 0;     // depth of calls that add work to graphs
   std::uint32_t copying = 0;    // depth of calls that copy graphs
+  std::uint32_t updating = 0;   // depth of calls that update an executable graph
+  std::uint32_t updated = 0;    // its number; 0: not known
   std::uint32_t setting = 0;    // depth of calls that set a node of an executable graph
   std::uint32_t round = 0;      // of the collector that saw the call begin
   launch_kind what = launch_kind::kernel;
@@ -43351,6 +43449,14 @@ KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
 KPROF_DETAIL_LOCAL inline thread_local constinit bool calls_are_own = false;
 /// Whether the work that this thread launches is kprof's own, which measures the device.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool work_is_own = false;
+
+/// While it lives, the program has made none of the thread's calls.
+struct own_calls {
+  own_calls() noexcept { calls_are_own = true; }
+  ~own_calls() { calls_are_own = false; }
+  own_calls(const own_calls&) = delete;
+  own_calls& operator=(const own_calls&) = delete;
+};
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END
@@ -44016,27 +44122,11 @@ inline bool read(const void* r, activity& out) noexcept {
       out.start = field<std::uint64_t>(r, overhead::start);
       out.end = field<std::uint64_t>(r, overhead::end);
       return true;
-    case kind_device:
     case kind_runtime:
     case kind_driver:
     case kind_external_correlation: return false;
     default: return true;
   }
-}
-
-inline device_description read_device(const void* r) noexcept {
-  device_description out;
-  out.id = field<std::uint32_t>(r, device::id);
-  out.compute_major = field<std::uint32_t>(r, device::compute_major);
-  out.compute_minor = field<std::uint32_t>(r, device::compute_minor);
-  out.multiprocessors = field<std::uint32_t>(r, device::multiprocessors);
-  out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
-  out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
-  out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
-  out.l2_bytes = field<std::uint32_t>(r, device::l2_bytes);
-  std::memcpy(out.uuid, static_cast<const char*>(r) + device::uuid, sizeof out.uuid);
-  out.name = field<const char*>(r, device::name);
-  return out;
 }
 
 }  // namespace detail::cupti
@@ -44205,7 +44295,6 @@ class record_reader {
     result walked = b.filled == 0 ? max_limit_reached : success;
     while (walked == success &&
            (walked = cupti_.next_record(b.records(), b.filled, &record)) == success) {
-      if (kind_of(record) == kind_device) listener_.describe(read_device(record));
       activity& a = some[count];
       if (!cupti::read(record, a)) continue;
       if (b.spare) {
@@ -44394,14 +44483,6 @@ class device_wait {
   }
 
  private:
-  /// The program has made none of these calls.
-  struct own_calls {
-    own_calls() noexcept { calls_are_own = true; }
-    ~own_calls() { calls_are_own = false; }
-    own_calls(const own_calls&) = delete;
-    own_calls& operator=(const own_calls&) = delete;
-  };
-
   template <class Function>
   static Function function(void* library, const char* name) noexcept {
     void* const found = dlsym(library, name);
@@ -44457,6 +44538,104 @@ class device_wait {
 KPROF_DETAIL_END
 
 #endif  // <kprof/collect/device_wait.hpp>
+
+// <kprof/collect/moved_nodes.hpp>
+#ifndef KPROF_COLLECT_MOVED_NODES_HPP
+#define KPROF_COLLECT_MOVED_NODES_HPP
+
+// Nodes of graphs that get other ids. A graph that is instantiated takes the nodes of the graphs in
+// it for its own: they are copied with ids of the inner graph's copy, and run with ids of the
+// executable graph. CUPTI tells of the former only, so the ids are asked for again when the call
+// ends.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// The nodes that calls under way have copied. `call`: the same for all in one call. Any thread.
+class moved_nodes {
+ public:
+  void begin(const void* call) noexcept { static_cast<void>(take(call)); }
+
+  /// The call copied a node; without memory it is not looked at again.
+  void copied(const void* call, void* node, std::uint64_t id) noexcept {
+    const std::lock_guard lock(mutex_);
+    static_cast<void>(attempt([&] { of(call).copied.push_back({node, id}); }));
+  }
+  /// The call destroyed a node, which may not be touched from here on.
+  void destroyed(const void* call, void* node) noexcept {
+    const std::lock_guard lock(mutex_);
+    nodes_of_call* const its = find(call);
+    if (its == nullptr) return;
+    if (!attempt([&] { its->destroyed.push_back({node, its->copied.size()}); }))
+      its->copied.clear();
+  }
+  /// The call has ended. Calls moved(id, before) for each node that `id_of`(node, id) has another
+  /// id for.
+  template <class IdOf, class Moved>
+  void end(const void* call, IdOf id_of, Moved moved) noexcept {
+    nodes_of_call its = take(call);
+    // One graph without others in it: nothing moves.
+    const auto is_of_first = [&](const copy& c) { return c.id >> 32U == its.copied[0].id >> 32U; };
+    if (std::all_of(its.copied.begin(), its.copied.end(), is_of_first)) return;
+    std::sort(its.destroyed.begin(), its.destroyed.end());
+    for (std::size_t i = 0; i < its.copied.size(); ++i) {
+      const copy& c = its.copied[i];
+      const auto gone =
+          std::upper_bound(its.destroyed.begin(), its.destroyed.end(), std::pair{c.node, i});
+      if (gone != its.destroyed.end() && gone->first == c.node) continue;
+      std::uint64_t id = 0;
+      if (id_of(c.node, id) && id != c.id) moved(id, c.id);
+    }
+  }
+
+ private:
+  struct copy {
+    void* node;
+    std::uint64_t id;
+  };
+  struct nodes_of_call {
+    const void* call = nullptr;
+    std::vector<copy> copied;
+    std::vector<std::pair<void*, std::size_t>> destroyed;  // and how many were copied before
+  };
+
+  nodes_of_call* find(const void* call) noexcept {
+    for (nodes_of_call& n : calls_)
+      if (n.call == call) return &n;
+    return nullptr;
+  }
+  nodes_of_call& of(const void* call) {
+    if (nodes_of_call* const found = find(call)) return *found;
+    nodes_of_call& made = calls_.emplace_back();
+    made.call = call;
+    return made;
+  }
+  nodes_of_call take(const void* call) noexcept {
+    const std::lock_guard lock(mutex_);
+    nodes_of_call taken;
+    nodes_of_call* const its = find(call);
+    if (its == nullptr) return taken;
+    taken = std::move(*its);
+    *its = std::move(calls_.back());
+    calls_.pop_back();
+    return taken;
+  }
+
+  std::mutex mutex_;
+  std::vector<nodes_of_call> calls_;  // those that have copied a node
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/moved_nodes.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -44564,12 +44743,19 @@ class callback_handler {
           wait_.capturing().end(stream_of(data));
         break;
       case call::update_graph:
-        if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
+        if (enters && s.updating == 0) s.updated = executable_graph(data);
+        if (!leaves(s.updating)) break;
+        s.updated = 0;
+        if (result_of(data) == 0) graphs_were_updated_ = true;
         break;
       case call::set_node:
-        if (leaves(s.setting) && result_of(data) == 0) ++nodes_set_;
+        if (leaves(s.setting) && result_of(data) == 0 && !is_followed(data)) ++nodes_set_;
         break;
-      case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case call::add_work: static_cast<void>(leaves(s.adding)); break;
+      case call::copy_graph:
+        if (enters && s.copying == 0) moved_.begin(&s);
+        if (leaves(s.copying)) nodes_were_copied(s);
+        break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
         if (s.launching != 0 || calls_are_own) return;
@@ -44652,26 +44838,71 @@ class callback_handler {
     }
   }
   void graph_event(std::uint32_t id, const void* graph) noexcept {
-    std::uint64_t node = 0, original = 0;  // 0: not known
-    if (graph == nullptr || !node_id(graph, graph_data::node, node)) return;
+    std::uint64_t node = 0, original = 0;
+    if (graph == nullptr) return;
+    if (id == graph_node_updated) return node_updated(graph);
+    if (!node_id(graph, graph_data::node, node)) return;
     switch (id) {
       case graph_node_created:
         return node_made(node, field<std::uint32_t>(graph, graph_data::node_type) <= node_memset);
       case graph_node_cloned:
+        if (this_call.copying != 0)
+          moved_.copied(&this_call, field<void*>(graph, graph_data::node), node);
         if (node_id(graph, graph_data::original_node, original))
           listener_.graph_node_copied(node, original);
         return;
-      case graph_node_updated:
-        static_cast<void>(node_id(graph, graph_data::original_node, original));
-        return listener_.graph_node_updated(node, original);
-      case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
+      case graph_node_destroy_starting:
+        if (this_call.copying != 0)
+          moved_.destroyed(&this_call, field<void*>(graph, graph_data::node));
+        return listener_.graph_node_destroyed(node);
       default: return;
     }
   }
+  /// CUPTI gives the executable graph's node as the original, and as the node that which it becomes
+  /// a copy of.
+  void node_updated(const void* graph) noexcept {
+    std::uint64_t updated = 0, original = 0;  // 0: not known
+    static_cast<void>(node_id(graph, graph_data::node, original));
+    static_cast<void>(node_id(graph, graph_data::original_node, updated));
+    const std::uint32_t exec = this_call.updated;
+    if (exec != 0 && updated >> 32U != exec && original >> 32U == exec)
+      std::swap(updated, original);
+    if (updated != 0) listener_.graph_node_updated(updated, original);
+  }
+  /// Of all calls that set a node the second parameter is the node that it is a copy of. CUPTI
+  /// tells of the node itself only where its parameters change.
+  bool is_followed(const void* data) const noexcept {
+    const void* const params = field<const void*>(data, callback_data::params);
+    const std::uint32_t exec = executable_graph(data);
+    std::uint64_t original = 0;
+    return exec != 0 && node_id(params, sizeof(void*), original) &&
+           listener_.graph_node_set(exec, original);
+  }
+  /// The first parameter of all calls that change an executable graph; 0: not known.
+  std::uint32_t executable_graph(const void* data) const noexcept {
+    const void* const params = field<const void*>(data, callback_data::params);
+    void* const exec = params == nullptr ? nullptr : field<void*>(params, 0);
+    std::uint32_t id = 0;
+    const bool is_known =
+        exec != nullptr && f_.graph_exec_id != nullptr && f_.graph_exec_id(exec, &id) == success;
+    return is_known ? id : 0;
+  }
+  /// The nodes of graphs in the graph that a call copied may have become its own.
+  void nodes_were_copied(const call_state& s) noexcept {
+    moved_.end(
+        &s,
+        [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },
+        [this](std::uint64_t id, std::uint64_t before) {
+          listener_.graph_node_copied(id, before);
+          listener_.graph_node_destroyed(before);
+        });
+  }
   // Without the node's id a launch in a capture counts as one whose work has not come.
-  void node_made(std::uint64_t node, bool does_work) noexcept {
+  void node_made(std::uint64_t node, bool may_work) noexcept {
     call_state& s = this_call;
     s.enter_round(round_.load(std::memory_order_relaxed));
+    // CUPTI does not know the node's type yet, and says that it is a kernel's.
+    const bool does_work = may_work && (s.launching != 0 || s.adding != 0);
     if (s.launching != 0) {
       s.captured = true;
       wait_.capturing().captured();
@@ -44701,6 +44932,7 @@ class callback_handler {
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   launching_calls launching_;
+  moved_nodes moved_;
   std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
   std::atomic<std::uint64_t> nodes_set_{0};
@@ -44712,6 +44944,103 @@ class callback_handler {
 KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_callbacks.hpp>
+
+// <kprof/collect/describe_devices.hpp>
+#ifndef KPROF_COLLECT_DESCRIBE_DEVICES_HPP
+#define KPROF_COLLECT_DESCRIBE_DEVICES_HPP
+
+// What the NVIDIA driver says of the devices that the program may use. CUPTI has records of them
+// too, but makes them when CUDA is initialized, which most programs do before they record anything.
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// The driver's functions, which make no context; null where it lacks one.
+struct device_functions {
+  int (*count)(int* count) = nullptr;
+  int (*get)(int* device, int ordinal) = nullptr;
+  int (*name)(char* name, int size, int device) = nullptr;
+  int (*memory)(std::size_t* bytes, int device) = nullptr;
+  int (*attribute)(int* value, int which, int device) = nullptr;
+  int (*uuid)(void* uuid, int device) = nullptr;
+
+  void find_in(void* driver) noexcept {
+    find(driver, "cuDeviceGetCount", count);
+    find(driver, "cuDeviceGet", get);
+    find(driver, "cuDeviceGetName", name);
+    find(driver, "cuDeviceTotalMem_v2", memory);
+    find(driver, "cuDeviceGetAttribute", attribute);
+    find(driver, "cuDeviceGetUuid_v2", uuid);
+    if (uuid == nullptr) find(driver, "cuDeviceGetUuid", uuid);  // before CUDA 11.4
+  }
+  bool are_found() const noexcept {
+    return count != nullptr && get != nullptr && name != nullptr && memory != nullptr &&
+           attribute != nullptr;
+  }
+};
+
+/// `name`: where the device's is written to, until the description has been used. What the driver
+/// does not say is 0; false where it knows no such device.
+[[gnu::cold]] inline bool describe_device(const device_functions& driver, int ordinal,
+                                          char (&name)[256], device_description& out) noexcept {
+  // CUdevice_attribute
+  constexpr int clock_khz = 13, multiprocessors = 16, memory_clock_khz = 36, memory_bus_bits = 37,
+                l2_bytes = 38, compute_major = 75, compute_minor = 76;
+  int device = 0;
+  if (driver.get(&device, ordinal) != 0) return false;
+  const auto value_of = [&](int which) {
+    int value = 0;
+    const bool is_known = driver.attribute(&value, which, device) == 0 && value > 0;
+    return is_known ? static_cast<std::uint32_t>(value) : 0U;
+  };
+  out.id = static_cast<std::uint32_t>(ordinal);
+  out.compute_major = value_of(compute_major);
+  out.compute_minor = value_of(compute_minor);
+  out.multiprocessors = value_of(multiprocessors);
+  out.clock_hz = std::uint64_t{1000} * value_of(clock_khz);
+  out.l2_bytes = value_of(l2_bytes);
+  // At both edges of the clock.
+  out.memory_bytes_per_s =
+      std::uint64_t{2000} * value_of(memory_clock_khz) * (value_of(memory_bus_bits) / 8);
+  std::size_t bytes = 0;
+  if (driver.memory(&bytes, device) == 0) out.memory_bytes = bytes;
+  if (driver.name(name, static_cast<int>(sizeof name), device) != 0) name[0] = '\0';
+  name[sizeof name - 1] = '\0';
+  out.name = name;
+  if (driver.uuid != nullptr) static_cast<void>(driver.uuid(out.uuid, device));
+  return true;
+}
+
+/// Describes all devices to the listener, by their CUDA ordinals. False, for no device, where the
+/// driver is not loaded or not initialized.
+[[gnu::cold]] inline bool describe_devices(const device_listener& listener) {
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  device_functions driver;
+  driver.find_in(library);
+  dlclose(library);  // it stays, for the program
+  int count = 0;
+  if (!driver.are_found() || driver.count(&count) != 0) return false;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    char name[256] = "";
+    device_description found;
+    if (!describe_device(driver, ordinal, name, found)) continue;
+    listener.begin_reading();
+    listener.describe(found);
+    listener.end_reading();
+  }
+  return true;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/describe_devices.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -44819,10 +45148,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
 
  private:
-  static constexpr std::uint32_t kinds[] = {cupti::kind_device,   cupti::kind_concurrent_kernel,
-                                            cupti::kind_memcpy,   cupti::kind_memcpy_peer,
-                                            cupti::kind_memset,   cupti::kind_synchronization,
-                                            cupti::kind_overhead, cupti::kind_event};
+  static constexpr std::uint32_t kinds[] = {cupti::kind_concurrent_kernel,
+                                            cupti::kind_memcpy,
+                                            cupti::kind_memcpy_peer,
+                                            cupti::kind_memset,
+                                            cupti::kind_synchronization,
+                                            cupti::kind_overhead,
+                                            cupti::kind_event};
 
   status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
@@ -44869,8 +45201,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     for (const std::uint32_t kind : kinds) {
       if (kind == cupti::kind_event && !calls) continue;
       const cupti::result r = client_.enable(kind);
-      if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_event ||
-          kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
+      if (r == cupti::success || kind == cupti::kind_event || kind == cupti::kind_synchronization ||
+          kind == cupti::kind_overhead)
         continue;
       for (const std::uint32_t enabled : kinds) {
         if (enabled == kind) break;
@@ -44907,11 +45239,16 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.read_all();
     return query_after_reading() && flushed;
   }
-  /// What CUPTI is asked after records were read. False where it would not say what it dropped.
+  /// What CUPTI and the driver are asked after records were read: work has run by then, so that the
+  /// driver is initialized. False where CUPTI would not say what it dropped.
   bool query_after_reading() {
     const std::lock_guard lock(calling_);
     if (!collecting_) return true;
     failed_.note(cupti::failing::time, clock_.measure(f_));
+    if (!described_) {
+      const cupti::own_calls no_program;
+      described_ = cupti::describe_devices(listener_);
+    }
     const bool are_known = count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
     return are_known;
@@ -44993,7 +45330,9 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   std::atomic<bool> collecting_{false};
   std::atomic<bool> ended_{false};
   status failure_;
-  bool api_records_ = false;  // guarded by calling_
+  // guarded by calling_
+  bool api_records_ = false;
+  bool described_ = false;  // the devices
 };
 KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collector = nullptr;
 
@@ -46446,6 +46785,7 @@ KPROF_DETAIL_END
 //                                              captured_scope::scopes_started_here
 //   cloned NUMBER ORIGINAL
 //   updated NUMBER ORIGINAL TIME
+//   set NUMBER PATH TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //          [MULTIPROCESSOR_SHARED CLUSTER COOPERATIVE]
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
@@ -46533,6 +46873,11 @@ class KPROF_DETAIL_LOCAL device_transcript {
     const std::lock_guard lock(mutex_);
     put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original,
         nanoseconds_of(CLOCK_REALTIME));
+  }
+  [[gnu::cold]] void set(recorder& threads, std::uint64_t node, std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    if (!attempt([&] { write_path(threads, path); })) return end_with(ENOMEM);
+    put("set %" PRIu64 " %" PRIu32 " %" PRIu64 "\n", node, path, nanoseconds_of(CLOCK_REALTIME));
   }
   [[gnu::cold]] void lost(loss what, std::uint64_t how_many) {
     const std::lock_guard lock(mutex_);
@@ -46671,6 +47016,104 @@ class KPROF_DETAIL_LOCAL device_transcript {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/transcript.hpp>
+
+// <kprof/session/exit_handlers.hpp>
+#ifndef KPROF_SESSION_EXIT_HANDLERS_HPP
+#define KPROF_SESSION_EXIT_HANDLERS_HPP
+
+// Has the last report written before CUDA shuts down. Handlers run in the opposite order of their
+// registration, and CUDA registers its own when it makes a context and when it first launches
+// something: one that is registered after that runs before CUDA's. Included by device_session.hpp.
+
+#include <atomic>
+#include <cstdlib>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Any thread.
+class exit_handlers {
+ public:
+  void add(void (*handler)()) noexcept {
+    if (count_++ < most) std::atexit(handler);
+  }
+  /// Something was launched.
+  void launched(void (*handler)()) noexcept {
+    if (saw_launch_.load(std::memory_order_relaxed) || saw_launch_.exchange(true)) return;
+    std::atexit(handler);
+  }
+
+ private:
+  static constexpr int most = 4;  // a context for each device, and processes that make many
+
+  std::atomic<int> count_{0};
+  std::atomic<bool> saw_launch_{false};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/exit_handlers.hpp>
+
+// <kprof/session/graph_notes.hpp>
+#ifndef KPROF_SESSION_GRAPH_NOTES_HPP
+#define KPROF_SESSION_GRAPH_NOTES_HPP
+
+// What the collector tells of the nodes of CUDA graphs, noted with the scope that is open on the
+// thread. On the program's threads, from within its CUDA calls. Included by device_session.hpp.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// `now`s are times of launches, in ticks. Without memory a node's scope is not known.
+class KPROF_DETAIL_LOCAL graph_notes {
+ public:
+  graph_notes(recorder& threads, graph_nodes& nodes, device_transcript& transcript)
+      : threads_(threads), nodes_(nodes), transcript_(transcript) {}
+
+  void made(std::uint64_t node, bool does_work) noexcept {
+    const captured_scope where = threads_.capture_for_graph(node >> 32U, does_work);
+    if (transcript_.is_open()) transcript_.node(threads_, node, where);
+    static_cast<void>(attempt([&] { nodes_.made(node, where); }));
+  }
+  void copied(std::uint64_t node, std::uint64_t original) noexcept {
+    if (transcript_.is_open()) transcript_.cloned(node, original);
+    static_cast<void>(attempt([&] { nodes_.copied(node, original); }));
+  }
+  void updated(std::uint64_t node, std::uint64_t original, std::uint64_t now) noexcept {
+    if (transcript_.is_open()) transcript_.updated(node, original);
+    static_cast<void>(attempt([&] { nodes_.updated(node, original, now); }));
+  }
+  /// A program that sets the parameters of a graph's node in another call of the operator that the
+  /// node belongs to has that call's work done by it. False where the node stays with the call that
+  /// it belonged to.
+  bool set(std::uint32_t exec, std::uint64_t original, std::uint64_t now) noexcept {
+    const std::uint32_t path = threads_.capture();
+    std::uint64_t node = 0;
+    captured_scope before;
+    if (!nodes_.find_copy(exec, original, node, before) ||
+        !threads_.are_of_one_operator(path, before.path))
+      return false;
+    if (path == before.path) return true;
+    if (transcript_.is_open()) transcript_.set(threads_, node, path);
+    return attempt([&] { nodes_.set(node, path, now); });
+  }
+  void destroyed(std::uint64_t node) noexcept {
+    static_cast<void>(attempt([&] { nodes_.destroyed(node); }));
+  }
+
+ private:
+  recorder& threads_;
+  graph_nodes& nodes_;
+  device_transcript& transcript_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/graph_notes.hpp>
 
 // <kprof/session/lock_control.hpp>
 #ifndef KPROF_SESSION_LOCK_CONTROL_HPP
@@ -46979,7 +47422,6 @@ KPROF_DETAIL_END
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -46999,7 +47441,9 @@ class KPROF_DETAIL_LOCAL device_session {
     void (*at_exit)();  // CUDA is about to shut down
   };
 
-  explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
+  explicit device_session(recorder& threads)
+      : attribution_(threads, threads.budget()),
+        graphs_(threads, attribution_.graphs(), transcript_) {}
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(device_session* session) noexcept { own_device = session; }
@@ -47007,8 +47451,8 @@ class KPROF_DETAIL_LOCAL device_session {
                                                   void (*at_exit)()) noexcept {
     return {&collector,
             {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_updated, &graph_node_destroyed, &context_made, &begin_reading, &read,
-             &describe_device, &count_loss, &end_reading},
+             &graph_node_updated, &graph_node_set, &graph_node_destroyed, &context_made,
+             &begin_reading, &read, &describe_device, &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -47044,7 +47488,7 @@ class KPROF_DETAIL_LOCAL device_session {
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
-    if (s) has_collected_ = true, register_exit();
+    if (s) has_collected_ = true, exit_.add(owner_.at_exit);
     set_state(s ? owner_.collector->version() : s.message);
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
@@ -47184,12 +47628,6 @@ class KPROF_DETAIL_LOCAL device_session {
     return all;
   }
 
-  // Handlers run in the opposite order of their registration. CUDA registers its own when it makes
-  // a context, so that one registered after that runs before CUDA's.
-  void register_exit() noexcept {
-    if (exit_handlers_++ < 4) std::atexit(owner_.at_exit);
-  }
-
   /// The caller holds attribution's lock.
   void take_launches() {
     const calls_under_way launching = owner_.collector->launching();  // first: the others are noted
@@ -47217,6 +47655,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
     const bool ignored = !own.recording_.load(std::memory_order_relaxed);
+    own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
     if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
   }
@@ -47231,24 +47670,21 @@ class KPROF_DETAIL_LOCAL device_session {
     static_cast<void>(attempt([&] { own_device->attribution_.leave_out(call); }));
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
-    const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
-    if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    static_cast<void>(attempt([&] { own_device->attribution_.graphs().made(node, where); }));
+    own_device->graphs_.made(node, does_work);
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original);
-    static_cast<void>(attempt([&] { own_device->attribution_.graphs().copied(node, original); }));
+    own_device->graphs_.copied(node, original);
   }
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
-    const std::uint64_t when = now();
-    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original);
-    graph_nodes& nodes = own_device->attribution_.graphs();
-    static_cast<void>(attempt([&] { nodes.updated(node, original, when); }));
+    own_device->graphs_.updated(node, original, now());
+  }
+  static bool graph_node_set(std::uint32_t exec, std::uint64_t original) noexcept {
+    return own_device->graphs_.set(exec, original, now());
   }
   static void graph_node_destroyed(std::uint64_t node) noexcept {
-    static_cast<void>(attempt([&] { own_device->attribution_.graphs().destroyed(node); }));
+    own_device->graphs_.destroyed(node);
   }
-  static void context_made() noexcept { own_device->register_exit(); }
+  static void context_made() noexcept { own_device->exit_.add(own_device->owner_.at_exit); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
     own_device->take_launches_if_possible();
@@ -47290,11 +47726,12 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> has_collected_{false};
   std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
   std::atomic<bool> recording_{false};
-  std::atomic<int> exit_handlers_{0};
+  exit_handlers exit_;
   std::atomic<bool> notes_calls_{false};  // of functions, and how long they take
   std::uint64_t session_start_ = 0;       // ticks; guarded by attribution_'s lock
   std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
+  graph_notes graphs_;
   std::mutex state_mutex_;  // guards state_
   std::string state_;       // why nothing is collected, or the collector's version
 };
@@ -50684,7 +51121,7 @@ class gpu_measurement {
     out_.device = device_.name;
     const bool can_run = compute() >= 75 || gpu_.fail("kprof's kernels need compute 7.5 or later");
     const bool is_described = device_.multiprocessors > 0 && device_.l2_bytes > 0;
-    if (can_run && (is_described || gpu_.fail("CUPTI does not say how large the device is")) &&
+    if (can_run && (is_described || gpu_.fail("the driver does not say how large the device is")) &&
         gpu_.open(device_)) {
       measure_kernels();
       measure_copies();
@@ -50806,15 +51243,19 @@ class gpu_measurement {
               {each * 3 >> 20U});
     return false;
   }
-  /// Over a quarter of it: the farther half of some L2 caches keeps copies of the nearer.
+  /// Over a quarter of it or less: the farther half of some L2 caches keeps copies of the nearer.
   [[gnu::cold]] void measure_l2() {
-    launch_shape shape{device_.multiprocessors * 2, 0};
+    for (const std::uint32_t blocks : {2U, 4U})  // so that enough is under way
+      for (const std::uint64_t part : {4U, 8U}) measure_l2(blocks, device_.l2_bytes / part);
+  }
+  [[gnu::cold]] void measure_l2(std::uint32_t blocks, std::uint64_t wanted) {
+    launch_shape shape{device_.multiprocessors * blocks, 0};
     const std::uint64_t of_grid = bytes_of(shape);
-    shape.bytes = std::max<std::uint64_t>(device_.l2_bytes / 4 / of_grid, 1) * of_grid;
-    if (shape.bytes > device_.l2_bytes / 2) return;
+    shape.bytes = std::max<std::uint64_t>(wanted / of_grid, 1) * of_grid;
+    if (shape.bytes > device_.l2_bytes / 2 || !gpu_.is_well()) return;
     const timed_rounds best = best_of(shape);
-    if (best.s > 0)
-      out_.l2_bytes = static_cast<double>(shape.bytes) * static_cast<double>(best.rounds) / best.s;
+    const auto bytes = static_cast<double>(shape.bytes) * static_cast<double>(best.rounds);
+    if (best.s > 0) out_.l2_bytes = std::max(out_.l2_bytes, bytes / best.s);
   }
 
   // ---- copies
