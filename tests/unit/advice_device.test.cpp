@@ -199,10 +199,10 @@ TEST_CASE("advice_device.G14_tf32") {
 
 namespace {
 /// A product in f32 beside other work.
-profile with_product(double product_ns, dtype other) {
+profile with_product(double product_ns, dtype other, const char* shape = "M=1024 N=1024 K=1024") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto gemm = b.op(main, "Gemm", "M=1024 N=1024 K=1024"), rest = b.op(main, "Rest", "n=1");
+  const auto gemm = b.op(main, "Gemm", shape), rest = b.op(main, "Rest", "n=1");
   b.calls(gemm, 10, 5000).work(gemm, 100'000'000, 1000, 0);
   b.calls(rest, 10, 5000).work(rest, 1000, 1000, 0, other);
   b.kernel(gemm, "k", 10, product_ns);
@@ -215,6 +215,10 @@ TEST_CASE("advice_device.G15_mixed_precision") {
   CHECK(gain(with_product(30e3, dtype::f32), "G15") == Approx(0.3 * T * (1 - 66.9 / 989.4)));
   CHECK(gain(with_product(29.9e3, dtype::f32), "G15") == silent);
   CHECK(gain(with_product(30e3, dtype::f16), "G15") == silent);
+  // G12 speaks of products with few vectors: tensor cores read the matrix no faster.
+  CHECK(gain(with_product(30e3, dtype::f32, "M=9 N=1024 K=1024"), "G15") > 0);
+  for (const char* shape : {"M=8 N=1024 K=1024", "M=1024 N=1 K=1024"})
+    CHECK(gain(with_product(30e3, dtype::f32, shape), "G15") == silent);
   // Products that run as tf32 already gain the rest.
   profile p = with_product(30e3, dtype::f32);
   for (std::string& kernel : p.device.kernels)

@@ -163,6 +163,11 @@ namespace advice_rules {
   return true;
 }
 
+/// A product with so few vectors that reading the matrix takes the time, in whatever units.
+[[gnu::cold]] inline bool is_matrix_vector(const product_shape& shape) noexcept {
+  return shape.matrix && std::min(shape.sizes[0].value, shape.sizes[1].value) <= 8;
+}
+
 /// G12. A product with a matrix of few columns reads all of the other.
 [[gnu::cold]] inline bool matrix_vector(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
@@ -172,7 +177,7 @@ namespace advice_rules {
   const std::int64_t least = std::min(shape.sizes[0].value, shape.sizes[1].value);
   const double peak = std::max(rate_on(*gpu, row.type, arithmetic_unit::tensor_core),
                                rate_on(*gpu, row.type, arithmetic_unit::cuda_core));
-  if (least > 8 || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
+  if (!is_matrix_vector(shape) || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
   out.fact = sentence("reads a whole matrix for # #",
                       {as_number(least), as_text(least == 1 ? "vector" : "vectors")});
   out.action = "Batch requests, or store the matrix in a smaller type";
@@ -234,8 +239,9 @@ namespace advice_rules {
   const operator_row* longest = nullptr;
   for (const operator_row& row : f.rows) {
     if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
+    const product_shape shape = shape_of(f.run, row);
     if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
-        !row.bytes.known() || shape_of(f.run, row).sizes[0].field == nullptr)
+        !row.bytes.known() || shape.sizes[0].field == nullptr || is_matrix_vector(shape))
       continue;
     const double wide = row.verdict.as_tf32
                             ? rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core)
