@@ -4973,6 +4973,7 @@ KPROF_DETAIL_END
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -5039,6 +5040,8 @@ struct gpu_ceilings {
   double l2_bytes = 0;             ///< a second; 0: not known
   double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
   std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
+  /// How the note about the clock begins.
+  static constexpr std::string_view clock_note = "rates at the device's highest clock, ";
   std::string measured;            ///< when kprof measured: "2026-11-23"; empty: never
   double measured_clock_hz = 0;    ///< of the multiprocessors, while they computed with f32
   double table_memory_bytes = 0;   ///< `memory_bytes` by the table, where they are measured; else 0
@@ -8891,10 +8894,9 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
   if (a->shared_bytes > 0) found.shared_bytes = a->shared_bytes * clock * device.multiprocessors;
   const std::string mhz = std::to_string(device.clock_hz / 1'000'000);
   const gpu_card* const card = find_card(device.name);
-  if (card == nullptr)
-    found.notes.push_back("rates at the device's highest clock, " + mhz + " MHz");
+  if (card == nullptr) found.notes.push_back(std::string{gpu_ceilings::clock_note} + mhz + " MHz");
   else
-    found.notes.push_back("rates at the device's highest clock, " + mhz +
+    found.notes.push_back(std::string{gpu_ceilings::clock_note} + mhz +
                           " MHz; of tensor cores at " +
                           std::to_string(static_cast<int>(clock * card->tensor_clock / 1e6)) +
                           " MHz, the clock of the card's published figures");
@@ -18535,6 +18537,11 @@ namespace advice_rules {
   return true;
 }
 
+/// A product with so few vectors that reading the matrix takes the time, in whatever units.
+[[gnu::cold]] inline bool is_matrix_vector(const product_shape& shape) noexcept {
+  return shape.matrix && std::min(shape.sizes[0].value, shape.sizes[1].value) <= 8;
+}
+
 /// G12. A product with a matrix of few columns reads all of the other.
 [[gnu::cold]] inline bool matrix_vector(const advice_facts& f, std::size_t i, advice& out) {
   const operator_row& row = f.rows[i];
@@ -18544,7 +18551,7 @@ namespace advice_rules {
   const std::int64_t least = std::min(shape.sizes[0].value, shape.sizes[1].value);
   const double peak = std::max(rate_on(*gpu, row.type, arithmetic_unit::tensor_core),
                                rate_on(*gpu, row.type, arithmetic_unit::cuda_core));
-  if (least > 8 || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
+  if (!is_matrix_vector(shape) || !(peak > 0) || row.flops_per_s.value >= 0.05 * peak) return false;
   out.fact = sentence("reads a whole matrix for # #",
                       {as_number(least), as_text(least == 1 ? "vector" : "vectors")});
   out.action = "Batch requests, or store the matrix in a smaller type";
@@ -18606,8 +18613,9 @@ namespace advice_rules {
   const operator_row* longest = nullptr;
   for (const operator_row& row : f.rows) {
     if (row.type == dtype::f16 || row.type == dtype::bf16) return false;
+    const product_shape shape = shape_of(f.run, row);
     if (!row.on_device || row.type != dtype::f32 || !has_verdict(row) || !row.flops.known() ||
-        !row.bytes.known() || shape_of(f.run, row).sizes[0].field == nullptr)
+        !row.bytes.known() || shape.sizes[0].field == nullptr || is_matrix_vector(shape))
       continue;
     const double wide = row.verdict.as_tf32
                             ? rate_on(*gpu, dtype::tf32, arithmetic_unit::tensor_core)
@@ -19844,7 +19852,8 @@ inline constexpr explanation explanations[] = {
     {"G14", "a product in f32 is computed on CUDA cores, where tf32 is faster",
      "sgemm in the kernel's name or declared, T >= 5 %, 40 % or more of the f32 rate",
      "T (1 - f32 rate / tf32 rate)", "PyTorch, pattern FP32MatMul"},
-    {"G15", "products are in f32, and nothing is in 16 bits", "30 % of the device's time or more",
+    {"G15", "products are in f32, and nothing is in 16 bits",
+     "30 % of the device's time or more in products of more than 8 vectors",
      "sum of T (1 - least time in 16 bits / least time in f32)", "PyTorch's profiler plug-in"},
     {"G16", "f64 on a GPU that has few units for it", "f32 rate >= 32 f64 rate, T >= 3 %",
      "T (1 - 2 f64 rate / f32 rate)", "Nsight Compute, roofline"},
@@ -26814,9 +26823,9 @@ namespace detail {
   return text;
 }
 
-/// The roof of a GPU: "f16 on tensor cores 989 TFLOP/s · 3.35 TB/s".
+/// The roof of a GPU: "f16 on tensor cores 989 TFLOP/s · 3.35 TB/s"; with `details` the clock too.
 [[gnu::cold]] inline std::string gpu_roof_text(const page& out, const profile& p,
-                                               const gpu_ceilings& gpu) {
+                                               const gpu_ceilings& gpu, bool details) {
   std::string text;
   const auto add = [&](const std::string& more) {
     text.append(text.empty() ? "" : out.dot()) += more;
@@ -26837,16 +26846,17 @@ namespace detail {
   if (gpu.memory_bytes > 0)
     add(gpu_rate_text(gpu.memory_bytes, gpu.table_memory_bytes, "B/s", true, gpu));
   if (!gpu.measured.empty() && !text.empty()) add("measured " + out.safe(gpu.measured));
-  for (const std::string& note : gpu.notes) add(out.safe(note));  // the clock; what is not known
+  for (const std::string& note : gpu.notes)
+    if (details || !note.starts_with(gpu_ceilings::clock_note)) add(out.safe(note));
   return text;
 }
 
-[[gnu::cold]] inline void print_roofs(page& out, const profile& p) {
+[[gnu::cold]] inline void print_roofs(page& out, const profile& p, bool details) {
   bool on_device = false;
   for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
     if (!(p.device.devices[i].sum_ns > 0)) continue;
     on_device = true;
-    if (const std::string text = gpu_roof_text(out, p, p.machine.gpus[i]); !text.empty())
+    if (const std::string text = gpu_roof_text(out, p, p.machine.gpus[i], details); !text.empty())
       out.paragraph("", "roof of device " + std::to_string(p.device.devices[i].id) + ": " + text,
                     2);
   }
@@ -26867,7 +26877,8 @@ namespace detail {
   const bool device = has_device_work(p), on_gpu = device || !to.has_cpu();
   std::string text = "projected on " + out.safe(to.name) + ": each row keeps its share of the roof";
   if (on_gpu && !device) text += "; launches, and copies to it and from it, are not in it";
-  const std::string roof = on_gpu ? gpu_roof_text(out, p, to.gpu) : cpu_roof_text(out, p, to.cpu);
+  const std::string roof =
+      on_gpu ? gpu_roof_text(out, p, to.gpu, true) : cpu_roof_text(out, p, to.cpu);
   if (!roof.empty()) text += out.dot() + roof;
   out.paragraph("", text, 2, line_style::notice);
 }
@@ -31441,7 +31452,7 @@ inline bool has_scopes(const profile& p) noexcept {
             options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
-  print_roofs(page, p);
+  print_roofs(page, p, options.details);
   if (plan.other) print_projected_on(page, p, *plan.other);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);

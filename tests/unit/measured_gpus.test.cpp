@@ -255,8 +255,13 @@ TEST_CASE("measured_gpus.the_head_says_measured_with_the_data_sheet_beside_it") 
   profile p = b.done();
   p.device.devices = {a100(0)};
   p.machine.gpus = {kprof::ceilings_of(a100())};
-  const auto head = [&] { return kprof_test::page_of(p, {}); };
-  CHECK_THAT(head(),
+  const auto head = [&](bool details = false) {
+    kprof::report_options options;
+    options.details = details;
+    return kprof_test::page_of(p, options);
+  };
+  CHECK_THAT(head(), Contains("f16 on tensor cores 312 TFLOP/s \u00B7 2.04 TB/s\n"));
+  CHECK_THAT(head(true),
              Contains("f16 on tensor cores 312 TFLOP/s \u00B7 2.04 TB/s \u00B7 rates at the\n"
                       "  device's highest clock, 1410 MHz\n"));
   put_measured_over(p.machine.gpus[0], rates(15e12, 280e12, 1.8e12), 80);

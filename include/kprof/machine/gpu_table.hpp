@@ -157,10 +157,9 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
   if (a->shared_bytes > 0) found.shared_bytes = a->shared_bytes * clock * device.multiprocessors;
   const std::string mhz = std::to_string(device.clock_hz / 1'000'000);
   const gpu_card* const card = find_card(device.name);
-  if (card == nullptr)
-    found.notes.push_back("rates at the device's highest clock, " + mhz + " MHz");
+  if (card == nullptr) found.notes.push_back(std::string{gpu_ceilings::clock_note} + mhz + " MHz");
   else
-    found.notes.push_back("rates at the device's highest clock, " + mhz +
+    found.notes.push_back(std::string{gpu_ceilings::clock_note} + mhz +
                           " MHz; of tensor cores at " +
                           std::to_string(static_cast<int>(clock * card->tensor_clock / 1e6)) +
                           " MHz, the clock of the card's published figures");

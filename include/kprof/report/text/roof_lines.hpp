@@ -67,9 +67,9 @@ namespace detail {
   return text;
 }
 
-/// The roof of a GPU: "f16 on tensor cores 989 TFLOP/s · 3.35 TB/s".
+/// The roof of a GPU: "f16 on tensor cores 989 TFLOP/s · 3.35 TB/s"; with `details` the clock too.
 [[gnu::cold]] inline std::string gpu_roof_text(const page& out, const profile& p,
-                                               const gpu_ceilings& gpu) {
+                                               const gpu_ceilings& gpu, bool details) {
   std::string text;
   const auto add = [&](const std::string& more) {
     text.append(text.empty() ? "" : out.dot()) += more;
@@ -90,16 +90,17 @@ namespace detail {
   if (gpu.memory_bytes > 0)
     add(gpu_rate_text(gpu.memory_bytes, gpu.table_memory_bytes, "B/s", true, gpu));
   if (!gpu.measured.empty() && !text.empty()) add("measured " + out.safe(gpu.measured));
-  for (const std::string& note : gpu.notes) add(out.safe(note));  // the clock; what is not known
+  for (const std::string& note : gpu.notes)
+    if (details || !note.starts_with(gpu_ceilings::clock_note)) add(out.safe(note));
   return text;
 }
 
-[[gnu::cold]] inline void print_roofs(page& out, const profile& p) {
+[[gnu::cold]] inline void print_roofs(page& out, const profile& p, bool details) {
   bool on_device = false;
   for (std::size_t i = 0; i < std::min(p.machine.gpus.size(), p.device.devices.size()); ++i) {
     if (!(p.device.devices[i].sum_ns > 0)) continue;
     on_device = true;
-    if (const std::string text = gpu_roof_text(out, p, p.machine.gpus[i]); !text.empty())
+    if (const std::string text = gpu_roof_text(out, p, p.machine.gpus[i], details); !text.empty())
       out.paragraph("", "roof of device " + std::to_string(p.device.devices[i].id) + ": " + text,
                     2);
   }
@@ -120,7 +121,8 @@ namespace detail {
   const bool device = has_device_work(p), on_gpu = device || !to.has_cpu();
   std::string text = "projected on " + out.safe(to.name) + ": each row keeps its share of the roof";
   if (on_gpu && !device) text += "; launches, and copies to it and from it, are not in it";
-  const std::string roof = on_gpu ? gpu_roof_text(out, p, to.gpu) : cpu_roof_text(out, p, to.cpu);
+  const std::string roof =
+      on_gpu ? gpu_roof_text(out, p, to.gpu, true) : cpu_roof_text(out, p, to.cpu);
   if (!roof.empty()) text += out.dot() + roof;
   out.paragraph("", text, 2, line_style::notice);
 }

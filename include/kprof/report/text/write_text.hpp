@@ -88,7 +88,7 @@ inline bool has_scopes(const profile& p) noexcept {
             options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
-  print_roofs(page, p);
+  print_roofs(page, p, options.details);
   if (plan.other) print_projected_on(page, p, *plan.other);
   for (const std::string& line : plan.complaints)
     page.paragraph("! ", page.safe(line), 4, line_style::notice);
