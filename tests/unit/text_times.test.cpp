@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the text report says of first calls, of threads and of the largest count.
+// What the text report says of first calls, of threads, of the largest count and of the work done.
 
 #include <kprof/report/text.hpp>
 
@@ -120,4 +120,17 @@ TEST_CASE("report.the_largest_count_of_calls_is_printed") {
   report_options options = at_width(100);
   options.columns = {"operator", "calls"};
   CHECK(has(line_with(page_of(run, options), "Largest"), "18.4 E"));
+}
+
+TEST_CASE("report.the_head_says_at_least_where_parameters_were_not_kept") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto kept = b.op(main, "Gemm", "n=1"), merged = b.op(main, "Gemm", "n=2");
+  b.calls(kept, 10, 100).work(kept, 1'000'000, 100, 0);
+  b.calls(merged, 10, 100).work(merged, 1'000'000, 100, 0);
+  kprof::profile p = b.done();
+  p.wall_ns = 1e6;
+  CHECK(has(page_of(p, at_width(100)), " 20.0 MFLOP at 20.0 GFLOP/s"));
+  p.nodes[merged].merged = true;
+  CHECK(has(page_of(p, at_width(100)), " at least 10.0 MFLOP at 10.0 GFLOP/s"));
 }
