@@ -5034,14 +5034,15 @@ struct gpu_arithmetic_ceiling {
 /// What a GPU reaches at most by its table, and what kprof measured of it where it was asked to.
 /// What is not known is left out.
 struct gpu_ceilings {
+  /// How the note about the clock begins.
+  static constexpr std::string_view clock_note = "rates at the device's highest clock, ";
+
   std::string device;  ///< its name
   std::vector<gpu_arithmetic_ceiling> arithmetic;
   double memory_bytes = 0;         ///< a second; 0: not known
   double l2_bytes = 0;             ///< a second; 0: not known
   double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
   std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
-  /// How the note about the clock begins.
-  static constexpr std::string_view clock_note = "rates at the device's highest clock, ";
   std::string measured;            ///< when kprof measured: "2026-11-23"; empty: never
   double measured_clock_hz = 0;    ///< of the multiprocessors, while they computed with f32
   double table_memory_bytes = 0;   ///< `memory_bytes` by the table, where they are measured; else 0
@@ -31405,14 +31406,19 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// " · 218 GFLOP at 9.16 GFLOP/s": what the formulas say of all calls, over the time of the run;
-/// where they say no FLOPs, bytes. Empty where they say neither.
+/// where they say no FLOPs, bytes. At least that where parameters of some calls were not kept.
+/// Empty where they say neither.
 [[gnu::cold]] inline std::string total_work_text(const profile& p, const page& out) {
-  const operator_row all = operator_total(p);
+  operator_row all = operator_total(p);
+  const bool lacks_calls = all.flops.why == absence::merged || all.bytes.why == absence::merged;
+  if (lacks_calls) all = operator_total(p, [](const scope_node& n) { return !n.merged; });
   const bool computes = all.flops.known() && all.flops.value > 0;
   const figure amount = computes ? all.flops : all.bytes;
   if (!amount.known() || !(amount.value > 0)) return {};
   const std::string unit = computes ? "FLOP" : "B";
-  std::string text = out.dot() + format_si(amount.value, unit.c_str());
+  std::string text = out.dot();
+  if (lacks_calls) text += "at least ";
+  text += format_si(amount.value, unit.c_str());
   const double running_ns = p.wall_ns - p.paused_ns;
   if (running_ns > 0)
     text += " at " + format_si(amount.value / (running_ns * 1e-9), (unit + "/s").c_str());

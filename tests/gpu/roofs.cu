@@ -46,9 +46,6 @@ struct Again {
   std::int64_t n = 0;
   constexpr kprof::traffic bytes() const { return {.read = kprof::count{4} * n, .written = 0}; }
 };
-}
-}
-;
 
 template <class T>
 __global__ void triad_kernel(T* a, const T* b, const T* c, std::size_t n) {

@@ -71,14 +71,15 @@ struct gpu_arithmetic_ceiling {
 /// What a GPU reaches at most by its table, and what kprof measured of it where it was asked to.
 /// What is not known is left out.
 struct gpu_ceilings {
+  /// How the note about the clock begins.
+  static constexpr std::string_view clock_note = "rates at the device's highest clock, ";
+
   std::string device;  ///< its name
   std::vector<gpu_arithmetic_ceiling> arithmetic;
   double memory_bytes = 0;         ///< a second; 0: not known
   double l2_bytes = 0;             ///< a second; 0: not known
   double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
   std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
-  /// How the note about the clock begins.
-  static constexpr std::string_view clock_note = "rates at the device's highest clock, ";
   std::string measured;            ///< when kprof measured: "2026-11-23"; empty: never
   double measured_clock_hz = 0;    ///< of the multiprocessors, while they computed with f32
   double table_memory_bytes = 0;   ///< `memory_bytes` by the table, where they are measured; else 0
