@@ -105,8 +105,12 @@ are disabled, since what is unfinished then comes without times and not again.""
         """The nodes of a graph are known by callbacks: created while they are captured, inside the
 call that is captured, and cloned into what is instantiated. kprof remembers the scope of a node
 when it is created, copies it when it is cloned, and ignores nodes that are created while a graph is
-copied. It goes by the record's node id, not by its graph id. That drivers run memsets as kernels is
-said of some: what kind a node's record has is not relied on.""",
+copied. A graph that is instantiated takes over the nodes of the graphs in it, with ids that no
+callback tells: kprof asks for the ids of the copied nodes again when the call ends. Whether a node
+does work is known by the call that makes it, not by the type that is told. Which of the two nodes
+of an update is the executable graph's is known by the upper halves of their ids. It goes by the
+record's node id, not by its graph id. That drivers run memsets as kernels is said of some: what
+kind a node's record has is not relied on.""",
         {
             "graph.record_graph_id": "Which id is in a record's `graphId`?",
             "graph.record_node_id": "Which is in its `graphNodeId`?",
