@@ -8876,7 +8876,7 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
         "memory bandwidth is not known: the device shares the host's memory, and "
         "its attributes do not give the rate");
   else if (device.memory_bytes_per_s == 0)
-    found.notes.push_back("memory bandwidth is not known: CUPTI gives none");
+    found.notes.push_back("memory bandwidth is not known: the driver gives none");
   else found.memory_bytes = static_cast<double>(device.memory_bytes_per_s);
   if (a == nullptr) {
     found.notes.push_back("arithmetic rates are not known: kprof has no table for compute " +
@@ -8885,7 +8885,7 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
   }
   if (device.clock_hz == 0 || device.multiprocessors == 0) {
     found.notes.push_back(
-        "arithmetic rates are not known: CUPTI gives no clock or no "
+        "arithmetic rates are not known: the driver gives no clock or no "
         "multiprocessors");
     return found;
   }
@@ -13362,7 +13362,6 @@ struct variant_sum {
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
   row_roofs roof, idle_roof;
   bool on_device = false;
-  bool replayed = false;  // by a graph
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;
   std::uint32_t row = scope_node::none;
@@ -13370,7 +13369,6 @@ struct variant_sum {
   void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
     // Which parts launched for which call is not known.
     const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
-    replayed = replayed || n.replays > 0;
     if (counted.time) {
       calls += static_cast<double>(executions(n));
       idle_calls += idle;
@@ -13422,9 +13420,6 @@ inline double host_ns_of_later_calls(const operator_row& row) noexcept {
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
-  // Of calls that launched nothing, of operators that graphs replay: such a call set up the replay
-  // that did its work.
-  double set_up_flops = 0, set_up_bytes = 0;
   row_roofs roof;
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
@@ -13434,9 +13429,7 @@ struct device_row_sum {
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
     roof.add(v.roof);
-    if (v.handed_over) return;
-    roof.add(v.idle_roof, -1);
-    if (v.replayed) set_up_flops += v.idle_flops, set_up_bytes += v.idle_bytes;
+    if (!v.handed_over) roof.add(v.idle_roof, -1);
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -13446,8 +13439,6 @@ struct device_row_sum {
     row.device_total_ns = total.ns;
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    row.flops.value -= std::min(set_up_flops, row.flops.value);
-    row.bytes.value -= std::min(set_up_bytes, row.bytes.value);
     if (!row.on_device && total.unrecorded == 0) return;
     const absence timed =
         std::max({device_time_known(total), records_known(p, total), calls_known(total),
@@ -33575,6 +33566,8 @@ struct device_listener {
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// The copy got another number: it is the executable graph's own from now on.
+  void (*graph_node_moved)(std::uint64_t node, std::uint64_t before) noexcept;
   /// A node of an executable graph runs what `original` does, from the next launch on.
   void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
   /// The program set the parameters of a node of the executable graph, by the node that it is a
@@ -38647,6 +38640,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -38684,8 +38678,23 @@ class graph_nodes {
     node& n = node_of(id);
     n.where = where;
     n.copied = true;
+    n.is_gone = false;
     n.round = round_;
     n.original = original;
+  }
+  /// The copy `before` has another number from now on.
+  void moved(std::uint64_t id, std::uint64_t before) {
+    {
+      const std::lock_guard lock(mutex_);
+      const node* const from = used(before);
+      const std::uint64_t original = from == nullptr ? 0 : from->original;
+      const captured_scope where = scope_of(before);
+      node& n = node_of(id);
+      n.where = where, n.original = original;
+      n.copied = true;
+      n.round = round_;
+    }
+    destroyed(before);
   }
   /// The node, of an executable graph, became a copy of `original` at `now`, in the ticks of
   /// launches. Launches before that ran what it was until then, which is not known where nobody
@@ -38709,7 +38718,9 @@ class graph_nodes {
     const auto at = graphs_.find(exec);
     if (at == graphs_.end()) return false;
     const std::vector<node>& all = at->second.nodes;
-    const auto is_copy = [original](const node& n) { return n.copied && n.original == original; };
+    const auto is_copy = [original](const node& n) {
+      return n.copied && !n.is_gone && n.original == original;
+    };
     // It has mostly the same number as the original.
     auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
                                   comes_before);
@@ -38725,7 +38736,9 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     const auto at = graphs_.find(graph_of(id));
     // CUDA puts nodes of its own into executable graphs.
-    if (at == graphs_.end() || used(id) == nullptr) return;
+    node* const n = at == graphs_.end() ? nullptr : find_in(at->second, id);
+    if (n == nullptr) return;
+    n->is_gone = true;
     if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
@@ -38780,6 +38793,7 @@ class graph_nodes {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
     std::uint16_t round = 0;     // when it became a copy
+    bool is_gone = false;        // destroyed; records of earlier launches may come
     std::uint64_t original = 0;  // that it was copied from
     captured_scope where;
   };
@@ -38859,27 +38873,29 @@ class graph_nodes {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
-    // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
-    if (g.is_destroyed) {
-      g.is_destroyed = false;
-      destroyed_nodes_ -= g.nodes.size();
-      std::erase(destroyed_, graph_of(id));
-    }
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
     if (place != g.nodes.end() && place->number == number) return *place;
     ++nodes_;
     ++g.alive;
-    return *g.nodes.insert(place, {number, false, round_, 0, {}});
+    // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
+    if (std::exchange(g.is_destroyed, false)) {
+      destroyed_nodes_ -= g.nodes.size();
+      const auto last = std::find(destroyed_.rbegin(), destroyed_.rend(), graph_of(id));
+      if (last != destroyed_.rend()) destroyed_.erase(std::next(last).base());
+    }
+    return *g.nodes.insert(place, {number, false, round_, false, 0, {}});
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end()) return nullptr;
     at->second.was_used = true;
-    const std::vector<node>& all = at->second.nodes;
+    return find_in(at->second, id);
+  }
+  static node* find_in(graph& g, std::uint64_t id) noexcept {
     const auto number = static_cast<std::uint32_t>(id);
-    const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
-    return place != all.end() && place->number == number ? &*place : nullptr;
+    const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
+    return place != g.nodes.end() && place->number == number ? &*place : nullptr;
   }
 
   void keep_version(std::uint64_t id, const version& v) {
@@ -40639,15 +40655,20 @@ class KPROF_DETAIL_LOCAL recorder {
     return with_own_log(use, {captured_scope::unknown_path, 0});
   }
 
-  /// Whether the innermost operators of two paths are the same, whatever their parameters. False
-  /// where one has none, and without memory.
-  bool are_of_one_operator(std::uint32_t a, std::uint32_t b) noexcept {
-    bool are = false;
-    static_cast<void>(attempt([&] {
-      const op_info* const one = operator_of(a);
-      are = one != nullptr && one == operator_of(b);
-    }));
-    return are;
+  /// For a node of an executable graph that belongs to `before`, and whose parameters this thread
+  /// sets: the path of the innermost open scope, where it lies as `before` does in a call of the
+  /// same operator. That call then did nothing but set up the graph's next launch. unknown_path
+  /// elsewhere, and without memory.
+  std::uint32_t set_up_in_graph(std::uint64_t graph, std::uint32_t before) noexcept {
+    const auto use = [&](thread_log& log) {
+      const std::uint32_t path = log.capture();
+      std::uint32_t count = scopes_of_one_operator(path, before);
+      if (count == 0) return captured_scope::unknown_path;
+      for (std::size_t i = log.stack.size(); count != 0 && i-- > 0; --count)
+        if (!log.stack[i].adopted) log.stack[i].graph = graph + 1;  // as of one that captures
+      return path;
+    };
+    return with_own_log(use, captured_scope::unknown_path);
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -40734,14 +40755,15 @@ class KPROF_DETAIL_LOCAL recorder {
     return had_memory ? out : without_memory;
   }
 
-  const op_info* operator_of(std::uint32_t path) {
-    while (path != 0) {
-      const path_table::step s = paths_[path];
-      if (s.site == 0) return nullptr;  // has been forgotten
-      if (const op_info* const op = sites_[s.site].op; op != nullptr) return op;
-      path = s.parent;
+  /// How many scopes, from the innermost outwards, are of the same call sites in both paths, up to
+  /// an operator's. 0 where they are not, or lie in other scopes.
+  std::uint32_t scopes_of_one_operator(std::uint32_t a, std::uint32_t b) {
+    for (std::uint32_t count = 1;; ++count) {
+      const path_table::step one = paths_[a], other = paths_[b];
+      if (one.site == 0 || one.site != other.site) return 0;  // 0: of no path
+      if (sites_[one.site].op != nullptr) return one.parent == other.parent ? count : 0;
+      a = one.parent, b = other.parent;
     }
-    return nullptr;
   }
 
   /// Gives this thread a log, if it has none and has not ended.
@@ -43287,6 +43309,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -43299,7 +43322,7 @@ enum class call : std::uint8_t {
   launch_graph,
   begin_capture,
   end_capture,
-  add_work,      // as a node of a graph that is made by hand
+  add_work,      // as a node of a graph that is made by hand; cuGraphAddNode may add another
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
   set_node,      // another kernel, copy or memset for one of these
@@ -43469,10 +43492,13 @@ KPROF_DETAIL_LOCAL inline thread_local constinit bool work_is_own = false;
 
 /// While it lives, the program has made none of the thread's calls.
 struct own_calls {
-  own_calls() noexcept { calls_are_own = true; }
-  ~own_calls() { calls_are_own = false; }
+  own_calls() noexcept : before_(std::exchange(calls_are_own, true)) {}
+  ~own_calls() { calls_are_own = before_; }
   own_calls(const own_calls&) = delete;
   own_calls& operator=(const own_calls&) = delete;
+
+ private:
+  const bool before_;
 };
 
 }  // namespace detail::cupti
@@ -44578,7 +44604,13 @@ namespace detail::cupti {
 /// The nodes that calls under way have copied. `call`: the same for all in one call. Any thread.
 class moved_nodes {
  public:
-  void begin(const void* call) noexcept { static_cast<void>(take(call)); }
+  /// What the call copied is of no interest, or older than it.
+  void forget(const void* call) noexcept { static_cast<void>(take(call)); }
+  /// Nobody listened for a while.
+  void clear() noexcept {
+    const std::lock_guard lock(mutex_);
+    calls_.clear();
+  }
 
   /// The call copied a node; without memory it is not looked at again.
   void copied(const void* call, void* node, std::uint64_t id) noexcept {
@@ -44598,7 +44630,8 @@ class moved_nodes {
   template <class IdOf, class Moved>
   void end(const void* call, IdOf id_of, Moved moved) noexcept {
     nodes_of_call its = take(call);
-    // One graph without others in it: nothing moves.
+    // What moves leaves a node behind that stood for its graph, and is destroyed.
+    if (its.destroyed.empty()) return;
     const auto is_of_first = [&](const copy& c) { return c.id >> 32U == its.copied[0].id >> 32U; };
     if (std::all_of(its.copied.begin(), its.copied.end(), is_of_first)) return;
     std::sort(its.destroyed.begin(), its.destroyed.end());
@@ -44680,6 +44713,7 @@ class callback_handler {
     }
     ++round_;
     launching_.clear();
+    moved_.clear();
     timed_ = timed;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
@@ -44770,8 +44804,8 @@ class callback_handler {
         break;
       case call::add_work: static_cast<void>(leaves(s.adding)); break;
       case call::copy_graph:
-        if (enters && s.copying == 0) moved_.begin(&s);
-        if (leaves(s.copying)) nodes_were_copied(s);
+        if (enters && s.copying == 0) moved_.forget(&s);
+        if (leaves(s.copying)) nodes_were_copied(s, result_of(data) == 0);
         break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
@@ -44904,15 +44938,14 @@ class callback_handler {
         exec != nullptr && f_.graph_exec_id != nullptr && f_.graph_exec_id(exec, &id) == success;
     return is_known ? id : 0;
   }
-  /// The nodes of graphs in the graph that a call copied may have become its own.
-  void nodes_were_copied(const call_state& s) noexcept {
+  /// The nodes of graphs in the graph that a call copied may have become its own. What a call that
+  /// failed has copied is gone.
+  void nodes_were_copied(const call_state& s, bool succeeded) noexcept {
+    if (!succeeded) return moved_.forget(&s);
     moved_.end(
         &s,
         [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },
-        [this](std::uint64_t id, std::uint64_t before) {
-          listener_.graph_node_copied(id, before);
-          listener_.graph_node_destroyed(before);
-        });
+        [this](std::uint64_t id, std::uint64_t before) { listener_.graph_node_moved(id, before); });
   }
   // Without the node's id a launch in a capture counts as one whose work has not come.
   void node_made(std::uint64_t node, bool may_work) noexcept {
@@ -44986,7 +45019,10 @@ struct device_functions {
   int (*attribute)(int* value, int which, int device) = nullptr;
   int (*uuid)(void* uuid, int device) = nullptr;
 
-  void find_in(void* driver) noexcept {
+  /// Asks the loader: the caller holds no lock that a static constructor might want.
+  void find_them() noexcept {
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (driver == nullptr) return;
     find(driver, "cuDeviceGetCount", count);
     find(driver, "cuDeviceGet", get);
     find(driver, "cuDeviceGetName", name);
@@ -44994,6 +45030,7 @@ struct device_functions {
     find(driver, "cuDeviceGetAttribute", attribute);
     find(driver, "cuDeviceGetUuid_v2", uuid);
     if (uuid == nullptr) find(driver, "cuDeviceGetUuid", uuid);  // before CUDA 11.4
+    dlclose(driver);                                             // it stays, for the program
   }
   bool are_found() const noexcept {
     return count != nullptr && get != nullptr && name != nullptr && memory != nullptr &&
@@ -45034,22 +45071,15 @@ struct device_functions {
 }
 
 /// Describes all devices to the listener, by their CUDA ordinals. False, for no device, where the
-/// driver is not loaded or not initialized.
-[[gnu::cold]] inline bool describe_devices(const device_listener& listener) {
-  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return false;
-  device_functions driver;
-  driver.find_in(library);
-  dlclose(library);  // it stays, for the program
+/// driver's functions are not found or it is not initialized.
+[[gnu::cold]] inline bool describe_devices(const device_functions& driver,
+                                           const device_listener& listener) {
   int count = 0;
   if (!driver.are_found() || driver.count(&count) != 0) return false;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     char name[256] = "";
     device_description found;
-    if (!describe_device(driver, ordinal, name, found)) continue;
-    listener.begin_reading();
-    listener.describe(found);
-    listener.end_reading();
+    if (describe_device(driver, ordinal, name, found)) listener.describe(found);
   }
   return true;
 }
@@ -45134,6 +45164,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
   static void abandon() noexcept {
     if (own_collector == nullptr) return;
+    own_collector->listening_ = false;
     own_collector->collecting_ = false;
     own_collector->ended_ = true;
   }
@@ -45177,6 +45208,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.set_limit(memory);
     // First: what CUPTI's library does while it is loaded is in vain where no driver works.
     if (status s = cupti::initialize_driver(); !s) return s;
+    driver_.find_them();
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
     std::uint32_t version = 0;
@@ -45256,15 +45288,15 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.read_all();
     return query_after_reading() && flushed;
   }
-  /// What CUPTI and the driver are asked after records were read: work has run by then, so that the
-  /// driver is initialized. False where CUPTI would not say what it dropped.
+  /// What CUPTI and the driver are asked after records were read. False where CUPTI would not say
+  /// what it dropped.
   bool query_after_reading() {
     const std::lock_guard lock(calling_);
     if (!collecting_) return true;
     failed_.note(cupti::failing::time, clock_.measure(f_));
     if (!described_) {
       const cupti::own_calls no_program;
-      described_ = cupti::describe_devices(listener_);
+      described_ = cupti::describe_devices(driver_, listener_);
     }
     const bool are_known = count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
@@ -45335,6 +45367,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   const device_listener listener_;
   cupti::functions f_{};
+  cupti::device_functions driver_;
   cupti::device_wait wait_;
   cupti::clock_offset clock_;
   cupti::client client_{f_};
@@ -47099,20 +47132,23 @@ class KPROF_DETAIL_LOCAL graph_notes {
     if (transcript_.is_open()) transcript_.cloned(node, original);
     static_cast<void>(attempt([&] { nodes_.copied(node, original); }));
   }
+  void moved(std::uint64_t node, std::uint64_t before) noexcept {
+    if (transcript_.is_open()) transcript_.cloned(node, before);
+    static_cast<void>(attempt([&] { nodes_.moved(node, before); }));
+  }
   void updated(std::uint64_t node, std::uint64_t original, std::uint64_t now) noexcept {
     if (transcript_.is_open()) transcript_.updated(node, original);
     static_cast<void>(attempt([&] { nodes_.updated(node, original, now); }));
   }
-  /// A program that sets the parameters of a graph's node in another call of the operator that the
-  /// node belongs to has that call's work done by it. False where the node stays with the call that
-  /// it belonged to.
+  /// A program that sets the parameters of a graph's node where it captured it, in another call of
+  /// the same operator, has that call's work done by the graph. False where the node stays with the
+  /// call that it belonged to.
   bool set(std::uint32_t exec, std::uint64_t original, std::uint64_t now) noexcept {
-    const std::uint32_t path = threads_.capture();
     std::uint64_t node = 0;
     captured_scope before;
-    if (!nodes_.find_copy(exec, original, node, before) ||
-        !threads_.are_of_one_operator(path, before.path))
-      return false;
+    if (!nodes_.find_copy(exec, original, node, before)) return false;
+    const std::uint32_t path = threads_.set_up_in_graph(exec, before.path);
+    if (path == captured_scope::unknown_path) return false;
     if (path == before.path) return true;
     if (transcript_.is_open()) transcript_.set(threads_, node, path);
     return attempt([&] { nodes_.set(node, path, now); });
@@ -47468,8 +47504,8 @@ class KPROF_DETAIL_LOCAL device_session {
                                                   void (*at_exit)()) noexcept {
     return {&collector,
             {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_updated, &graph_node_set, &graph_node_destroyed, &context_made,
-             &begin_reading, &read, &describe_device, &count_loss, &end_reading},
+             &graph_node_moved, &graph_node_updated, &graph_node_set, &graph_node_destroyed,
+             &context_made, &begin_reading, &read, &describe_device, &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -47692,6 +47728,9 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.copied(node, original);
   }
+  static void graph_node_moved(std::uint64_t node, std::uint64_t before) noexcept {
+    own_device->graphs_.moved(node, before);
+  }
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.updated(node, original, now());
   }
@@ -47715,6 +47754,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void describe_device(const device_description& d) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
+    const mark_inside_kprof mark;
     const attribution_lock lock(own_device->attribution_.mutex());
     static_cast<void>(attempt([&] { own_device->attribution_.describe(d); }));
   }

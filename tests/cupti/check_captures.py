@@ -120,8 +120,8 @@ r = run("captures_under_a_context")
 rows(
     "a call whose context captures on other threads is one call a replay",
     r,
-    # the call on the host captured on no thread of its own, and launched nothing
-    "n=1: calls 1 replays 100 runs 200 flop 200 rate known",
+    # the call on the host captured on no thread of its own, so that it counts too
+    "n=1: calls 1 replays 100 runs 200 flop 202 rate known",
     "n=2: calls 2 replays 200 runs 200 flop 800 rate known",
 )
 check("and so is the region around it", "layer replays 100\n" in r.stdout, r)

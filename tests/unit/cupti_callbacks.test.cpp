@@ -198,6 +198,9 @@ struct graph_calls : fixture {
     to.graph_node_copied = [](std::uint64_t node, std::uint64_t original) noexcept {
       told.insert(told.end(), {node, original});
     };
+    to.graph_node_moved = [](std::uint64_t node, std::uint64_t before) noexcept {
+      told.insert(told.end(), {node | moved_to, before});
+    };
     to.graph_node_made = [](std::uint64_t, bool) noexcept {};
     to.graph_node_destroyed = [](std::uint64_t node) noexcept { told.push_back(node | gone); };
   }
@@ -221,8 +224,10 @@ struct graph_calls : fixture {
     };
     return f;
   }
-  static constexpr std::uint64_t gone = std::uint64_t{1} << 63U, unreadable = 0x7'0000'0000;
+  static constexpr std::uint64_t gone = std::uint64_t{1} << 63U, moved_to = gone >> 1U,
+                                 unreadable = 0x7'0000'0000;
   static constexpr std::uint32_t update = 1, instantiate = 2;
+  static constexpr int succeeds = 0, fails = 801;
 
   void graph_event(std::uint32_t what, std::uint64_t node, std::uint64_t original = 0) {
     alignas(8) char graph[56] = {}, data[32] = {};
@@ -233,8 +238,11 @@ struct graph_calls : fixture {
     callbacks.handle(resource, what, data);
   }
   /// A call of the driver with one parameter.
-  void graph_call(std::uint32_t site, std::uint32_t function, std::uintptr_t parameter = 0) {
+  void graph_call(std::uint32_t site, std::uint32_t function, std::uintptr_t parameter = 0,
+                  const int& result = succeeds) {
     alignas(8) char data[80] = {};
+    const void* const returned = &result;
+    std::memcpy(data + callback_data::return_value, &returned, sizeof returned);
     const void* const parameters = &parameter;
     std::memcpy(data + callback_data::site, &site, sizeof site);
     std::memcpy(data + callback_data::params, &parameters, sizeof parameters);
@@ -273,21 +281,27 @@ TEST_CASE("cupti_callbacks.an_update_to_an_unknown_node_is_told") {
 
 TEST_CASE("cupti_callbacks.nodes_of_inner_graphs_become_the_executable_graphs_own") {
   const std::uint64_t outer = 0x5'0000'0000, inner = 0x6'0000'0000, moved = 0x5'0000'0002;
-  const auto instantiate = [&](graph_calls& all, bool is_lost) {
+  const auto instantiate = [&](graph_calls& all, bool is_lost, const int& result) {
     all.graph_call(api_enter, all.instantiate);
     all.graph_event(graph_node_cloned, inner, 0x3'0000'0000);
     all.graph_event(graph_node_cloned, outer, 0x2'0000'0000);
     all.graph_event(graph_node_destroy_starting, is_lost ? inner : outer);
     all.renamed_from = inner, all.renamed_to = moved;
     all.told.clear();
-    all.graph_call(api_exit, all.instantiate);
+    all.graph_call(api_exit, all.instantiate, 0, result);
   };
   graph_calls all;
-  instantiate(all, false);
-  CHECK(all.told == std::vector<std::uint64_t>{moved, inner, inner | all.gone});
+  instantiate(all, false, all.succeeds);
+  CHECK(all.told == std::vector<std::uint64_t>{moved | all.moved_to, inner});
   graph_calls destroyed;  // a node that is gone is not asked for its id
-  instantiate(destroyed, true);
+  instantiate(destroyed, true, destroyed.succeeds);
   CHECK(destroyed.told.empty());
+  graph_calls failed;  // nor are those of a call that failed
+  instantiate(failed, false, failed.fails);
+  CHECK(failed.told.empty());
+  failed.graph_call(api_enter, failed.instantiate);
+  failed.graph_call(api_exit, failed.instantiate);
+  CHECK(failed.told.empty());
   graph_calls plain;  // without an inner graph nothing is asked for
   plain.graph_call(api_enter, plain.instantiate);
   plain.graph_event(graph_node_cloned, inner, 0x3'0000'0000);

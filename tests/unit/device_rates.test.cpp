@@ -107,29 +107,6 @@ TEST_CASE("device_summary.a_first_call_does_not_make_an_operator_bound_by_its_la
   CHECK(row_of(p, "Gemm").verdict.bound == kprof::bound_by::latency);
 }
 
-// A program that sets the parameters of a graph's nodes makes the calls and launches nothing in
-// them: the graph does the work.
-TEST_CASE("device_summary.calls_that_set_up_replays_do_none_of_their_work") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto set_up = b.op(main, "Gemm", "n=1"), graph = b.graph(main, 10),
-             replayed = b.op(graph, "Gemm", "n=1");
-  b.calls(set_up, 10, 10).work(set_up, 500, 30, 20).work(replayed, 500, 30, 20);
-  b.p.nodes[set_up].unlaunched = 10;
-  b.p.nodes[replayed].replays = 10;
-  b.kernel(replayed, "k", 10, 200);
-  const kprof::profile p = b.done();
-  for (const grouping& by : kprof_test::finer_and_finer()) {
-    const operator_row row = row_of(p, "Gemm", by);
-    CHECK(row.flops.value == Approx(5000));
-    CHECK(row.bytes.value == Approx(500));
-    CHECK(row.flops_per_s.value == Approx(5000 / 2000e-9));
-    CHECK(row.calls == 10);
-    CHECK(row.replays == 10);
-  }
-  CHECK(operator_total(p).flops.value == Approx(5000));
-}
-
 TEST_CASE("device_summary.a_rate_is_not_known_where_records_of_its_work_are_missing") {
   device_builder b;
   const auto main = b.thread("main", 1);

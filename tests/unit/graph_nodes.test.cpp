@@ -98,3 +98,58 @@ TEST_CASE("graph_nodes.before_an_update_a_node_that_nobody_told_of_belongs_to_no
   REQUIRE(g.find(exec, 500, where));
   CHECK(where.path == 10);
 }
+
+TEST_CASE("graph_nodes.a_copy_is_found_by_its_original_until_it_is_gone") {
+  graph_nodes g;
+  constexpr std::uint64_t captured = 1ULL << 32U, other = captured | 1, exec = 5ULL << 32U;
+  g.made(captured, {7, 2});
+  g.made(other, {8, 0});
+  g.copied(exec | 3, captured);  // of another number than the original
+  g.copied(exec | 1, other);
+  std::uint64_t id = 0;
+  captured_scope where;
+  CHECK(g.find_copy(5, captured, id, where));
+  CHECK(id == (exec | 3));
+  CHECK(where.path == 7);
+  CHECK(g.find_copy(5, other, id, where));
+  CHECK(id == (exec | 1));
+  CHECK_FALSE(g.find_copy(6, captured, id, where));
+  CHECK_FALSE(g.find_copy(5, 99, id, where));
+  g.set(exec | 3, 70, 100);
+  CHECK(g.find(exec | 3, 99, where));
+  CHECK(where.path == 7);
+  CHECK(g.find(exec | 3, 100, where));
+  CHECK(where.path == 70);
+  CHECK(where.scopes_started_here == 2);
+  g.destroyed(exec | 3);
+  CHECK_FALSE(g.find_copy(5, captured, id, where));
+  CHECK(g.find(exec | 3, 100, where));  // of launches before that
+}
+
+TEST_CASE("graph_nodes.a_moved_node_is_what_it_was") {
+  graph_nodes g;
+  constexpr std::uint64_t embedded = 3ULL << 32U, child = 2ULL << 32U, exec = 5ULL << 32U,
+                          inner = 6ULL << 32U;
+  g.made(embedded, {7, 1});
+  g.made(child, {8, 0});
+  g.copied(inner, embedded);
+  g.copied(exec, child);
+  g.destroyed(exec);  // the only node so far: its graph counts as destroyed
+  g.moved(exec | 2, inner);
+  std::uint64_t id = 0;
+  captured_scope where;
+  CHECK(g.find(exec | 2, 1, where));
+  CHECK(where.path == 7);
+  CHECK(g.find_copy(5, embedded, id, where));
+  CHECK(id == (exec | 2));
+  CHECK_FALSE(g.find_copy(5, child, id, where));
+  CHECK_FALSE(g.find_copy(6, embedded, id, where));
+  // The graph is alive again: many others that are destroyed do not push it out.
+  g.set_limit(0);
+  for (std::uint64_t i = 100; i < 6000; ++i) {
+    g.copied(i << 32U, embedded);
+    g.destroyed(i << 32U);
+  }
+  CHECK(g.find(exec | 2, 1, where));
+  CHECK_FALSE(g.find(100ULL << 32U, 1, where));
+}

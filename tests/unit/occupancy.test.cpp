@@ -162,7 +162,7 @@ TEST_CASE("occupancy.what_is_not_known_has_its_reason") {
   };
   CHECK(reason(device_info{}, 32) == "the driver did not describe the device");
   CHECK(reason(device(91), 32) == "kprof does not know the limits of the device's architecture");
-  CHECK(reason(device(90, 0), 32) == "CUPTI gives no multiprocessors");
+  CHECK(reason(device(90, 0), 32) == "the driver gives no multiprocessors");
   CHECK(reason(device(90), 0) == "CUPTI gives no block");
   // known, and impossible
   CHECK(reason(device(90), 1025).empty());

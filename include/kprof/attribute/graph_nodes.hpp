@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -55,8 +56,23 @@ class graph_nodes {
     node& n = node_of(id);
     n.where = where;
     n.copied = true;
+    n.is_gone = false;
     n.round = round_;
     n.original = original;
+  }
+  /// The copy `before` has another number from now on.
+  void moved(std::uint64_t id, std::uint64_t before) {
+    {
+      const std::lock_guard lock(mutex_);
+      const node* const from = used(before);
+      const std::uint64_t original = from == nullptr ? 0 : from->original;
+      const captured_scope where = scope_of(before);
+      node& n = node_of(id);
+      n.where = where, n.original = original;
+      n.copied = true;
+      n.round = round_;
+    }
+    destroyed(before);
   }
   /// The node, of an executable graph, became a copy of `original` at `now`, in the ticks of
   /// launches. Launches before that ran what it was until then, which is not known where nobody
@@ -80,7 +96,9 @@ class graph_nodes {
     const auto at = graphs_.find(exec);
     if (at == graphs_.end()) return false;
     const std::vector<node>& all = at->second.nodes;
-    const auto is_copy = [original](const node& n) { return n.copied && n.original == original; };
+    const auto is_copy = [original](const node& n) {
+      return n.copied && !n.is_gone && n.original == original;
+    };
     // It has mostly the same number as the original.
     auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
                                   comes_before);
@@ -96,7 +114,9 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     const auto at = graphs_.find(graph_of(id));
     // CUDA puts nodes of its own into executable graphs.
-    if (at == graphs_.end() || used(id) == nullptr) return;
+    node* const n = at == graphs_.end() ? nullptr : find_in(at->second, id);
+    if (n == nullptr) return;
+    n->is_gone = true;
     if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
@@ -151,6 +171,7 @@ class graph_nodes {
     std::uint32_t number = 0;  // in its graph
     bool copied = false;
     std::uint16_t round = 0;     // when it became a copy
+    bool is_gone = false;        // destroyed; records of earlier launches may come
     std::uint64_t original = 0;  // that it was copied from
     captured_scope where;
   };
@@ -230,27 +251,29 @@ class graph_nodes {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
-    // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
-    if (g.is_destroyed) {
-      g.is_destroyed = false;
-      destroyed_nodes_ -= g.nodes.size();
-      std::erase(destroyed_, graph_of(id));
-    }
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
     if (place != g.nodes.end() && place->number == number) return *place;
     ++nodes_;
     ++g.alive;
-    return *g.nodes.insert(place, {number, false, round_, 0, {}});
+    // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
+    if (std::exchange(g.is_destroyed, false)) {
+      destroyed_nodes_ -= g.nodes.size();
+      const auto last = std::find(destroyed_.rbegin(), destroyed_.rend(), graph_of(id));
+      if (last != destroyed_.rend()) destroyed_.erase(std::next(last).base());
+    }
+    return *g.nodes.insert(place, {number, false, round_, false, 0, {}});
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end()) return nullptr;
     at->second.was_used = true;
-    const std::vector<node>& all = at->second.nodes;
+    return find_in(at->second, id);
+  }
+  static node* find_in(graph& g, std::uint64_t id) noexcept {
     const auto number = static_cast<std::uint32_t>(id);
-    const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
-    return place != all.end() && place->number == number ? &*place : nullptr;
+    const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
+    return place != g.nodes.end() && place->number == number ? &*place : nullptr;
   }
 
   void keep_version(std::uint64_t id, const version& v) {

@@ -124,6 +124,8 @@ struct device_listener {
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// The copy got another number: it is the executable graph's own from now on.
+  void (*graph_node_moved)(std::uint64_t node, std::uint64_t before) noexcept;
   /// A node of an executable graph runs what `original` does, from the next launch on.
   void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
   /// The program set the parameters of a node of the executable graph, by the node that it is a

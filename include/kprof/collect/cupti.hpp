@@ -100,6 +100,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
   static void abandon() noexcept {
     if (own_collector == nullptr) return;
+    own_collector->listening_ = false;
     own_collector->collecting_ = false;
     own_collector->ended_ = true;
   }
@@ -143,6 +144,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.set_limit(memory);
     // First: what CUPTI's library does while it is loaded is in vain where no driver works.
     if (status s = cupti::initialize_driver(); !s) return s;
+    driver_.find_them();
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
     std::uint32_t version = 0;
@@ -222,15 +224,15 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.read_all();
     return query_after_reading() && flushed;
   }
-  /// What CUPTI and the driver are asked after records were read: work has run by then, so that the
-  /// driver is initialized. False where CUPTI would not say what it dropped.
+  /// What CUPTI and the driver are asked after records were read. False where CUPTI would not say
+  /// what it dropped.
   bool query_after_reading() {
     const std::lock_guard lock(calling_);
     if (!collecting_) return true;
     failed_.note(cupti::failing::time, clock_.measure(f_));
     if (!described_) {
       const cupti::own_calls no_program;
-      described_ = cupti::describe_devices(listener_);
+      described_ = cupti::describe_devices(driver_, listener_);
     }
     const bool are_known = count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
@@ -301,6 +303,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   const device_listener listener_;
   cupti::functions f_{};
+  cupti::device_functions driver_;
   cupti::device_wait wait_;
   cupti::clock_offset clock_;
   cupti::client client_{f_};

@@ -45,6 +45,7 @@ class callback_handler {
     }
     ++round_;
     launching_.clear();
+    moved_.clear();
     timed_ = timed;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
@@ -135,8 +136,8 @@ class callback_handler {
         break;
       case call::add_work: static_cast<void>(leaves(s.adding)); break;
       case call::copy_graph:
-        if (enters && s.copying == 0) moved_.begin(&s);
-        if (leaves(s.copying)) nodes_were_copied(s);
+        if (enters && s.copying == 0) moved_.forget(&s);
+        if (leaves(s.copying)) nodes_were_copied(s, result_of(data) == 0);
         break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
@@ -269,15 +270,14 @@ class callback_handler {
         exec != nullptr && f_.graph_exec_id != nullptr && f_.graph_exec_id(exec, &id) == success;
     return is_known ? id : 0;
   }
-  /// The nodes of graphs in the graph that a call copied may have become its own.
-  void nodes_were_copied(const call_state& s) noexcept {
+  /// The nodes of graphs in the graph that a call copied may have become its own. What a call that
+  /// failed has copied is gone.
+  void nodes_were_copied(const call_state& s, bool succeeded) noexcept {
+    if (!succeeded) return moved_.forget(&s);
     moved_.end(
         &s,
         [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },
-        [this](std::uint64_t id, std::uint64_t before) {
-          listener_.graph_node_copied(id, before);
-          listener_.graph_node_destroyed(before);
-        });
+        [this](std::uint64_t id, std::uint64_t before) { listener_.graph_node_moved(id, before); });
   }
   // Without the node's id a launch in a capture counts as one whose work has not come.
   void node_made(std::uint64_t node, bool may_work) noexcept {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -26,7 +27,7 @@ enum class call : std::uint8_t {
   launch_graph,
   begin_capture,
   end_capture,
-  add_work,      // as a node of a graph that is made by hand
+  add_work,      // as a node of a graph that is made by hand; cuGraphAddNode may add another
   copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
   set_node,      // another kernel, copy or memset for one of these
@@ -196,10 +197,13 @@ KPROF_DETAIL_LOCAL inline thread_local constinit bool work_is_own = false;
 
 /// While it lives, the program has made none of the thread's calls.
 struct own_calls {
-  own_calls() noexcept { calls_are_own = true; }
-  ~own_calls() { calls_are_own = false; }
+  own_calls() noexcept : before_(std::exchange(calls_are_own, true)) {}
+  ~own_calls() { calls_are_own = before_; }
   own_calls(const own_calls&) = delete;
   own_calls& operator=(const own_calls&) = delete;
+
+ private:
+  const bool before_;
 };
 
 }  // namespace detail::cupti

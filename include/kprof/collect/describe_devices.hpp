@@ -26,7 +26,10 @@ struct device_functions {
   int (*attribute)(int* value, int which, int device) = nullptr;
   int (*uuid)(void* uuid, int device) = nullptr;
 
-  void find_in(void* driver) noexcept {
+  /// Asks the loader: the caller holds no lock that a static constructor might want.
+  void find_them() noexcept {
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (driver == nullptr) return;
     find(driver, "cuDeviceGetCount", count);
     find(driver, "cuDeviceGet", get);
     find(driver, "cuDeviceGetName", name);
@@ -34,6 +37,7 @@ struct device_functions {
     find(driver, "cuDeviceGetAttribute", attribute);
     find(driver, "cuDeviceGetUuid_v2", uuid);
     if (uuid == nullptr) find(driver, "cuDeviceGetUuid", uuid);  // before CUDA 11.4
+    dlclose(driver);                                             // it stays, for the program
   }
   bool are_found() const noexcept {
     return count != nullptr && get != nullptr && name != nullptr && memory != nullptr &&
@@ -74,22 +78,15 @@ struct device_functions {
 }
 
 /// Describes all devices to the listener, by their CUDA ordinals. False, for no device, where the
-/// driver is not loaded or not initialized.
-[[gnu::cold]] inline bool describe_devices(const device_listener& listener) {
-  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return false;
-  device_functions driver;
-  driver.find_in(library);
-  dlclose(library);  // it stays, for the program
+/// driver's functions are not found or it is not initialized.
+[[gnu::cold]] inline bool describe_devices(const device_functions& driver,
+                                           const device_listener& listener) {
   int count = 0;
   if (!driver.are_found() || driver.count(&count) != 0) return false;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     char name[256] = "";
     device_description found;
-    if (!describe_device(driver, ordinal, name, found)) continue;
-    listener.begin_reading();
-    listener.describe(found);
-    listener.end_reading();
+    if (describe_device(driver, ordinal, name, found)) listener.describe(found);
   }
   return true;
 }

@@ -23,7 +23,13 @@ namespace detail::cupti {
 /// The nodes that calls under way have copied. `call`: the same for all in one call. Any thread.
 class moved_nodes {
  public:
-  void begin(const void* call) noexcept { static_cast<void>(take(call)); }
+  /// What the call copied is of no interest, or older than it.
+  void forget(const void* call) noexcept { static_cast<void>(take(call)); }
+  /// Nobody listened for a while.
+  void clear() noexcept {
+    const std::lock_guard lock(mutex_);
+    calls_.clear();
+  }
 
   /// The call copied a node; without memory it is not looked at again.
   void copied(const void* call, void* node, std::uint64_t id) noexcept {
@@ -43,7 +49,8 @@ class moved_nodes {
   template <class IdOf, class Moved>
   void end(const void* call, IdOf id_of, Moved moved) noexcept {
     nodes_of_call its = take(call);
-    // One graph without others in it: nothing moves.
+    // What moves leaves a node behind that stood for its graph, and is destroyed.
+    if (its.destroyed.empty()) return;
     const auto is_of_first = [&](const copy& c) { return c.id >> 32U == its.copied[0].id >> 32U; };
     if (std::all_of(its.copied.begin(), its.copied.end(), is_of_first)) return;
     std::sort(its.destroyed.begin(), its.destroyed.end());

@@ -138,7 +138,7 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
         "memory bandwidth is not known: the device shares the host's memory, and "
         "its attributes do not give the rate");
   else if (device.memory_bytes_per_s == 0)
-    found.notes.push_back("memory bandwidth is not known: CUPTI gives none");
+    found.notes.push_back("memory bandwidth is not known: the driver gives none");
   else found.memory_bytes = static_cast<double>(device.memory_bytes_per_s);
   if (a == nullptr) {
     found.notes.push_back("arithmetic rates are not known: kprof has no table for compute " +
@@ -147,7 +147,7 @@ inline gpu_ceilings table_ceilings(const device_info& device) {
   }
   if (device.clock_hz == 0 || device.multiprocessors == 0) {
     found.notes.push_back(
-        "arithmetic rates are not known: CUPTI gives no clock or no "
+        "arithmetic rates are not known: the driver gives no clock or no "
         "multiprocessors");
     return found;
   }

@@ -39,9 +39,6 @@ inline double host_ns_of_later_calls(const operator_row& row) noexcept {
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
-  // Of calls that launched nothing, of operators that graphs replay: such a call set up the replay
-  // that did its work.
-  double set_up_flops = 0, set_up_bytes = 0;
   row_roofs roof;
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
@@ -51,9 +48,7 @@ struct device_row_sum {
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
     roof.add(v.roof);
-    if (v.handed_over) return;
-    roof.add(v.idle_roof, -1);
-    if (v.replayed) set_up_flops += v.idle_flops, set_up_bytes += v.idle_bytes;
+    if (!v.handed_over) roof.add(v.idle_roof, -1);
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -63,8 +58,6 @@ struct device_row_sum {
     row.device_total_ns = total.ns;
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    row.flops.value -= std::min(set_up_flops, row.flops.value);
-    row.bytes.value -= std::min(set_up_bytes, row.bytes.value);
     if (!row.on_device && total.unrecorded == 0) return;
     const absence timed =
         std::max({device_time_known(total), records_known(p, total), calls_known(total),

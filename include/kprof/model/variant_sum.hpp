@@ -26,7 +26,6 @@ struct variant_sum {
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
   row_roofs roof, idle_roof;
   bool on_device = false;
-  bool replayed = false;  // by a graph
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;
   std::uint32_t row = scope_node::none;
@@ -34,7 +33,6 @@ struct variant_sum {
   void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
     // Which parts launched for which call is not known.
     const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
-    replayed = replayed || n.replays > 0;
     if (counted.time) {
       calls += static_cast<double>(executions(n));
       idle_calls += idle;

@@ -172,15 +172,20 @@ class KPROF_DETAIL_LOCAL recorder {
     return with_own_log(use, {captured_scope::unknown_path, 0});
   }
 
-  /// Whether the innermost operators of two paths are the same, whatever their parameters. False
-  /// where one has none, and without memory.
-  bool are_of_one_operator(std::uint32_t a, std::uint32_t b) noexcept {
-    bool are = false;
-    static_cast<void>(attempt([&] {
-      const op_info* const one = operator_of(a);
-      are = one != nullptr && one == operator_of(b);
-    }));
-    return are;
+  /// For a node of an executable graph that belongs to `before`, and whose parameters this thread
+  /// sets: the path of the innermost open scope, where it lies as `before` does in a call of the
+  /// same operator. That call then did nothing but set up the graph's next launch. unknown_path
+  /// elsewhere, and without memory.
+  std::uint32_t set_up_in_graph(std::uint64_t graph, std::uint32_t before) noexcept {
+    const auto use = [&](thread_log& log) {
+      const std::uint32_t path = log.capture();
+      std::uint32_t count = scopes_of_one_operator(path, before);
+      if (count == 0) return captured_scope::unknown_path;
+      for (std::size_t i = log.stack.size(); count != 0 && i-- > 0; --count)
+        if (!log.stack[i].adopted) log.stack[i].graph = graph + 1;  // as of one that captures
+      return path;
+    };
+    return with_own_log(use, captured_scope::unknown_path);
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -267,14 +272,15 @@ class KPROF_DETAIL_LOCAL recorder {
     return had_memory ? out : without_memory;
   }
 
-  const op_info* operator_of(std::uint32_t path) {
-    while (path != 0) {
-      const path_table::step s = paths_[path];
-      if (s.site == 0) return nullptr;  // has been forgotten
-      if (const op_info* const op = sites_[s.site].op; op != nullptr) return op;
-      path = s.parent;
+  /// How many scopes, from the innermost outwards, are of the same call sites in both paths, up to
+  /// an operator's. 0 where they are not, or lie in other scopes.
+  std::uint32_t scopes_of_one_operator(std::uint32_t a, std::uint32_t b) {
+    for (std::uint32_t count = 1;; ++count) {
+      const path_table::step one = paths_[a], other = paths_[b];
+      if (one.site == 0 || one.site != other.site) return 0;  // 0: of no path
+      if (sites_[one.site].op != nullptr) return one.parent == other.parent ? count : 0;
+      a = one.parent, b = other.parent;
     }
-    return nullptr;
   }
 
   /// Gives this thread a log, if it has none and has not ended.

@@ -54,8 +54,8 @@ class KPROF_DETAIL_LOCAL device_session {
                                                   void (*at_exit)()) noexcept {
     return {&collector,
             {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_updated, &graph_node_set, &graph_node_destroyed, &context_made,
-             &begin_reading, &read, &describe_device, &count_loss, &end_reading},
+             &graph_node_moved, &graph_node_updated, &graph_node_set, &graph_node_destroyed,
+             &context_made, &begin_reading, &read, &describe_device, &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -278,6 +278,9 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.copied(node, original);
   }
+  static void graph_node_moved(std::uint64_t node, std::uint64_t before) noexcept {
+    own_device->graphs_.moved(node, before);
+  }
   static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.updated(node, original, now());
   }
@@ -301,6 +304,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void describe_device(const device_description& d) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
+    const mark_inside_kprof mark;
     const attribution_lock lock(own_device->attribution_.mutex());
     static_cast<void>(attempt([&] { own_device->attribution_.describe(d); }));
   }

@@ -31,20 +31,23 @@ class KPROF_DETAIL_LOCAL graph_notes {
     if (transcript_.is_open()) transcript_.cloned(node, original);
     static_cast<void>(attempt([&] { nodes_.copied(node, original); }));
   }
+  void moved(std::uint64_t node, std::uint64_t before) noexcept {
+    if (transcript_.is_open()) transcript_.cloned(node, before);
+    static_cast<void>(attempt([&] { nodes_.moved(node, before); }));
+  }
   void updated(std::uint64_t node, std::uint64_t original, std::uint64_t now) noexcept {
     if (transcript_.is_open()) transcript_.updated(node, original);
     static_cast<void>(attempt([&] { nodes_.updated(node, original, now); }));
   }
-  /// A program that sets the parameters of a graph's node in another call of the operator that the
-  /// node belongs to has that call's work done by it. False where the node stays with the call that
-  /// it belonged to.
+  /// A program that sets the parameters of a graph's node where it captured it, in another call of
+  /// the same operator, has that call's work done by the graph. False where the node stays with the
+  /// call that it belonged to.
   bool set(std::uint32_t exec, std::uint64_t original, std::uint64_t now) noexcept {
-    const std::uint32_t path = threads_.capture();
     std::uint64_t node = 0;
     captured_scope before;
-    if (!nodes_.find_copy(exec, original, node, before) ||
-        !threads_.are_of_one_operator(path, before.path))
-      return false;
+    if (!nodes_.find_copy(exec, original, node, before)) return false;
+    const std::uint32_t path = threads_.set_up_in_graph(exec, before.path);
+    if (path == captured_scope::unknown_path) return false;
     if (path == before.path) return true;
     if (transcript_.is_open()) transcript_.set(threads_, node, path);
     return attempt([&] { nodes_.set(node, path, now); });
