@@ -8,10 +8,11 @@ something else.
 """
 
 import concurrent.futures
+import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from programs import check, expect, failures, missing, not_cupti, numbers, run
+from programs import check, expect, failures, missing, not_cupti, numbers, program, run
 
 # Those that mostly wait run beside the others.
 waiting = concurrent.futures.ThreadPoolExecutor()
@@ -296,6 +297,18 @@ for kernel_us in (1, 3000):
         ],
         r,
     )
+
+expect(
+    "a library's constructor asks for a profile when the first records come",
+    run(
+        "reads_beside_a_constructor",
+        LIBRARY=pathlib.Path(program).with_name("libcupti_constructor.so"),
+    ),
+    launches=40001,
+    records=40001,
+    unknown=0,
+    dropped=0,
+)
 
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

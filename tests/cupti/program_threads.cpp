@@ -4,10 +4,13 @@
 
 #include "../../bench/memory.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -247,5 +250,26 @@ MODE(copies_nothing) {
   print("copies", copies);
   print("growth_mib",
         static_cast<unsigned long long>(std::max(0.0, bench::resident_mib("VmRSS:") - before)));
+  print_profile(kprof::snapshot());
+}
+
+/// A library's constructor asks for a profile, and so holds the loader's lock, when the first
+/// records come.
+static std::atomic<bool> is_constructing{false};
+extern "C" void kprof_test_in_constructor() {
+  is_constructing = true;
+  usleep(300'000);
+  static_cast<void>(kprof::snapshot());
+}
+MODE(reads_beside_a_constructor) {
+  static_cast<void>(kprof::start());
+  launch(1, 1);
+  std::thread loads([] {
+    if (dlopen(std::getenv("SCRIPTED_LIBRARY"), RTLD_NOW) == nullptr)
+      std::printf("%s\n", dlerror());
+  });
+  while (!is_constructing) usleep(1000);
+  launch(2, 40'000);  // full buffers are read as they come
+  loads.join();
   print_profile(kprof::snapshot());
 }
