@@ -177,7 +177,8 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 1.17 s · 1 thread on 2 CPUs · 44.0 GFLOP at 37.6 GFLOP/s, 37.4% of the roof
+// kprof · 08_gpu_kernels · 1.17 s · 1 thread on 2 CPUs · 44.0 GFLOP at 37.6 GFLOP/s · operators at
+//   37.4% of the roof
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 14.4 ms, 1.2% of wall
 // no work on device 1
 // roof of device 0: f32 66.9 TFLOP/s · f16 134 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · f16 on

@@ -4,6 +4,7 @@
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/machines.hpp"
 #include "../support/profile_builder.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
@@ -133,4 +134,16 @@ TEST_CASE("report.the_head_says_at_least_where_parameters_were_not_kept") {
   CHECK(has(page_of(p, at_width(100)), " 20.0 MFLOP at 20.0 GFLOP/s"));
   p.nodes[merged].merged = true;
   CHECK(has(page_of(p, at_width(100)), " at least 10.0 MFLOP at 10.0 GFLOP/s"));
+}
+
+TEST_CASE("report.the_head_says_whose_share_of_the_roof_where_operators_are_little_of_the_run") {
+  kprof_test::profile_builder b;
+  const auto op = b.op(b.thread("main", 1), "Gemm", "n=1");
+  b.calls(op, 10, 1e6).work(op, 1'000'000, 100, 0);
+  kprof::profile p = b.done();
+  p.machine.cpu = kprof_test::two_cpus();
+  p.wall_ns = 19e6;
+  CHECK(has(page_of(p, at_width(200)), "MFLOP/s, 1.0% of the roof"));
+  p.wall_ns = 21e6;
+  CHECK(has(page_of(p, at_width(200)), "MFLOP/s \u00B7 operators at 1.0% of the roof"));
 }
