@@ -126,10 +126,11 @@ int main() {
 }
 
 // Output:
-// kprof · 10_gpu_graph · 32.3 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.04 TFLOP/s
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 79.2% of wall
+// kprof · 10_gpu_graph · 32.9 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.02 TFLOP/s, 2.8% of the roof
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 77.7% of wall
 // no work on device 1
-// roof of device 0: 3.35 TB/s · rates at the device's highest clock, 1980 MHz
+// roof of device 0: f32 66.9 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · 3.35 TB/s · rates at the
+//   device's highest clock, 1980 MHz
 //
 // Do first
 //   1  linear_kernel of Linear I=1024 O=256 has 64 blocks for 132 multiprocessors. Use more and
@@ -139,59 +140,58 @@ int main() {
 //   3  Copies to the device are 1,000 of 32.8 kB on average. Gather them into few large ones. [C3]
 //                                                                                 at most  419 µs   1%
 //
-// Operators, sorted by device
+// Operators, sorted by lost; all f32
 //
-// operator  parameters           calls   device            dev share  kernels     self  GFLOP/s   GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    all 2 rows: T=32     2,002  22.5 ms  ████████      87.7%    2,000  29.0 µs    1,498  108
-//             I=1024 O=256       1,001  11.3 ms  ████          44.2%    1,000  5.38 µs    1,483  107
-//             I=256 O=1024 relu  1,001  11.1 ms  ████          43.5%    1,000  23.6 µs    1,513  109
-// Load      n=8192               1,001  3.15 ms  █▏            12.3%        0  31.5 µs      n/a   20.8
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                   3,003  25.6 ms               100.0%           60.4 µs    1,313   97.5
-// in regions, outside operators            0 ns                   0%           25.7 ms
+// operator  parameters           calls   device  dev share  GFLOP/s   GB/s  roof  bound          lost
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
+// Linear    all 2 rows: T=32     2,002  22.5 ms      87.7%    1,498  108    3.2%  small grid  21.7 ms
+//             I=1024 O=256       1,001  11.3 ms      44.2%    1,483  107    3.2%  small grid  11.0 ms
+//             I=256 O=1024 relu  1,001  11.1 ms      43.5%    1,513  109    3.3%  small grid  10.8 ms
+// Load      n=8192               1,001  3.15 ms      12.3%      n/a   20.8   n/a  n/a             n/a
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                   3,003  25.6 ms     100.0%    1,313   97.5  2.8%              24.9 ms
+// in regions, outside operators            0 ns         0%
 //
-// not shown, n/a in every row: roof, bound, lost
 // n/a, no flops() declared: Load
-// n/a, the operator does not say what type it computes with: Linear
 // n/a, this machine's highest rate is not known: Load
-// not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
+// not shown at width 100: self, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 // outside any operator, by name: copy 3.12 µs (1)
-// outside all scopes: 1.52 ms, 5.6% of 10_gpu_graph 11135 (wall 27.3 ms, in scopes 25.8 ms, off the
-//   CPU 24.0 ms)
+// outside all scopes: 3.08 ms, 10.7% of 10_gpu_graph 15806 (wall 28.8 ms, in scopes 25.7 ms, off the
+//   CPU 24.2 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 25.6 ms of
-//   device time, share is total, of 25.8 ms in all scopes
+//   device time, share is total, of 25.7 ms in all scopes; all f32
 //
-// scope                                    calls   device  dev share    total     self  GFLOP/s   GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// inference                                    1  25.6 ms     100.0%  25.7 ms  25.7 ms    1,313   97.5
-// └─ graph                                 1,000  25.6 ms     100.0%     0 ns     0 ns    1,313   97.5
-//    └─ network                            1,000  25.6 ms     100.0%     0 ns     0 ns    1,313   97.5
-//       ├─ Linear(T=32 I=1024 O=256)       1,000  11.3 ms      44.2%     0 ns     0 ns    1,483  107
-//       ├─ Linear(T=32 I=256 O=1024 relu)  1,000  11.1 ms      43.5%     0 ns     0 ns    1,513  109
-//       └─ Load(n=8192)                    1,000  3.15 ms      12.3%     0 ns     0 ns      n/a   20.8
-// network                                      1     0 ns         0%  93.1 µs  32.7 µs      n/a    n/a
-// ├─ Load(n=8192)                              1     0 ns         0%  31.5 µs  31.5 µs      n/a    n/a
-// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  23.6 µs  23.6 µs      n/a    n/a
-// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  5.38 µs  5.38 µs      n/a    n/a
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// all scopes                               5,005  25.6 ms     100.0%  25.8 ms  25.8 ms    1,313    n/a
+// scope                                    calls   device  dev share    total  roof  GFLOP/s   GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// inference                                    1  25.6 ms     100.0%  25.6 ms  2.8%    1,313   97.5
+// └─ graph                                 1,000  25.6 ms     100.0%     0 ns  2.8%    1,313   97.5
+//    └─ network                            1,000  25.6 ms     100.0%     0 ns  2.8%    1,313   97.5
+//       ├─ Linear(T=32 I=1024 O=256)       1,000  11.3 ms      44.2%     0 ns  3.2%    1,483  107
+//       ├─ Linear(T=32 I=256 O=1024 relu)  1,000  11.1 ms      43.5%     0 ns  3.3%    1,513  109
+//       └─ Load(n=8192)                    1,000  3.15 ms      12.3%     0 ns   n/a      n/a   20.8
+// network                                      1     0 ns         0%  92.1 µs   n/a      n/a    n/a
+// ├─ Load(n=8192)                              1     0 ns         0%  39.9 µs   n/a      n/a    n/a
+// ├─ Linear(T=32 I=256 O=1024 relu)            1     0 ns         0%  18.8 µs   n/a      n/a    n/a
+// └─ Linear(T=32 I=1024 O=256)                 1     0 ns         0%  3.78 µs   n/a      n/a    n/a
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// all scopes                               5,005  25.6 ms     100.0%  25.7 ms  2.8%    1,313    n/a
 //
-// not shown at width 100: FLOPs, share, mean
+// not shown at width 100: self, FLOPs, share, mean
 // outside all scopes: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 //
 // Kernels, sorted by total; share is of 25.6 ms of device time
 //
-// operator  parameters              kernel                calls    total  share     mean  tensor core
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    T=32 I=1024 O=256       linear_kernel         1,000  11.3 ms  44.2%  11.3 µs  unknown
-// Linear    T=32 I=256 O=1024 relu  linear_kernel         1,000  11.1 ms  43.5%  11.1 µs  unknown
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// all kernels                                             2,000  22.5 ms  87.7%
+// operator  parameters         kernel                calls    total  share     mean  roof  tensor core
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Linear    T=32 I=1024 O=256  linear_kernel         1,000  11.3 ms  44.2%  11.3 µs  3.2%  unknown
+// Linear    … I=256 O=1024 …   linear_kernel         1,000  11.1 ms  43.5%  11.1 µs  3.3%  unknown
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// all kernels                                        2,000  22.5 ms  87.7%
 //
-// not shown at width 100: region, waves, FLOPs, occupancy, grid, block, bytes, registers and 5 more
+// not shown at width 100: bound, region, waves, FLOPs, occupancy, grid, block, bytes and 6 more
+// cut at width 100: parameters; whole with width=226, or KPROF='report(width=226)'
 //
 // Copies and memsets, sorted by total; share is of 25.6 ms of device time
 //
@@ -203,13 +203,13 @@ int main() {
 // all copies                                1,001  31.3 MiB  3.15 ms  12.3%  10.4
 //
 // timeline of the devices
-//   device 0  25.7 ms: busy 99.5%, computing 87.2%, copying 12.2% (exposed 12.2%)
-//     idle    134 µs: launched late 0.5%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 72.4%, in other calls 2.2%, in regions 3.1%, outside
-//             scopes 22.2%; mostly inference 89.0 µs, outside scopes 44.9 µs
-//   critical  32.3 ms: computing 69.5%, copying 9.8%, host 20.5%, launching <0.1%, from kernel to
-//             kernel <0.1%, returning to the host 0.3%
-//     on it   Linear 22.5 ms, outside scopes 6.54 ms, Load 3.18 ms, inference 92.6 µs, network 32.7 µs
+//   device 0  25.7 ms: busy 99.8%, computing 87.5%, copying 12.3% (exposed 12.3%)
+//     idle    58.0 µs: launched late 0.2%, from kernel to kernel <0.1%
+//     late    the host was in calls that wait 63.6%, in other calls 4.8%, in regions 0.5%, outside
+//             scopes 31.1%; mostly inference 32.0 µs, outside scopes 26.0 µs
+//   critical  32.9 ms: computing 68.2%, copying 9.6%, host 15.6%, launching <0.1%, from kernel to
+//             kernel <0.1%, returning to the host 6.6%
+//     on it   Linear 22.5 ms, outside scopes 7.21 ms, Load 3.19 ms, inference 36.9 µs, network 29.7 µs
 //
 // Completeness
 //   scopes    5 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -217,12 +217,12 @@ int main() {
 //   device    1,001 launches = 1,000 attributed + 1 outside any operator; 3,001 records of kernels,
 //             copies and memsets; none open, dropped, without timing, of unknown launch, lost,
 //             ignored, odd, merged, of foreign graphs or unaccounted
-//   sync      3 calls that wait for a device, 22.8 ms of host time
+//   sync      3 calls that wait for a device, 21.3 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 5 scopes, 32.3 ms
-//   own cost  25.2 ns a scope, 1.97 µs in all (<0.1% of wall time); of that 2 readings of CPU time,
-//             921 ns each; folding 265 µs; an empty scope shows 10.0 ns; collecting 1.38 ms; CUPTI
-//             itself 370 ns
-//   memory    13.4 MiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, 9.75 ns off its calibration at most
+//   timeline  all 5 scopes, 32.9 ms
+//   own cost  18.4 ns a scope, 1.35 µs in all (<0.1% of wall time); of that 2 readings of CPU time,
+//             631 ns each; folding 102 µs, 102 µs of it for snapshots; an empty scope shows 10.0 ns;
+//             collecting 523 µs; CUPTI itself 261 ns
+//   memory    13.7 MiB of 64.0 MiB
+//   clock     tsc, 0.385 ns a tick, 0.19 ns off its calibration at most
 //   version   kprof 0.1.0

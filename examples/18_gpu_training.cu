@@ -147,8 +147,7 @@ int main() {
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 111 ms, 84.1% of wall (run times
 //   summed 129 ms)
 // no work on device 1
-// roof of device 0: f32 66.9 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · 3.35 TB/s · rates at the
-//   device's highest clock, 1980 MHz
+// roof of device 0: f32 66.9 TFLOP/s · tf32 on tensor cores 535 TFLOP/s · 3.35 TB/s
 //
 // Do first
 //   1  The run spends 50% of its device time on f32 products that tensor cores could do. Use mixed

@@ -11282,15 +11282,15 @@ struct roof_sum {
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
   }
-  void add(const roof_sum& more, double sign = 1) noexcept {
+  void add(const roof_sum& more) noexcept {
     why = std::max(why, more.why);
-    known += sign * more.known;
-    compute_ns += sign * more.compute_ns;
-    memory_ns += sign * more.memory_ns;
-    cached_ns += sign * more.cached_ns;
-    ideal_ns += sign * more.ideal_ns;
-    at_most_ns += sign * more.at_most_ns;
-    tf32_ns += sign * more.tf32_ns;
+    known += more.known;
+    compute_ns += more.compute_ns;
+    memory_ns += more.memory_ns;
+    cached_ns += more.cached_ns;
+    ideal_ns += more.ideal_ns;
+    at_most_ns += more.at_most_ns;
+    tf32_ns += more.tf32_ns;
   }
 };
 
@@ -11302,9 +11302,9 @@ struct row_roofs {
   void add(const call_roof& roof, double calls) noexcept {
     (roof.is_impossible ? impossible : possible).add(roof, calls);
   }
-  void add(const row_roofs& more, double sign = 1) noexcept {
-    possible.add(more.possible, sign);
-    impossible.add(more.impossible, sign);
+  void add(const row_roofs& more) noexcept {
+    possible.add(more.possible);
+    impossible.add(more.impossible);
   }
   /// What the row is judged by. In a row of several operators those count whose roof is known.
   roof_sum of(std::uint64_t operators) const noexcept {
@@ -13360,7 +13360,7 @@ struct counted_call {
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  row_roofs roof, idle_roof;
+  row_roofs roof, launched_roof;  // of all calls that did work, and of those that launched it
   bool on_device = false;
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;
@@ -13374,8 +13374,10 @@ struct variant_sum {
       idle_calls += idle;
     }
     if (says_flops(n) ? counted.flops : counted.bytes) {
-      roof.add(of_call, static_cast<double>(executions(n)));
-      idle_roof.add(of_call, idle);
+      // A call that captured is none of them: what the host reaches says nothing of its work.
+      const double done = static_cast<double>(executions(n)), launched = done - idle;
+      if (done > 0) roof.add(of_call, done);
+      if (launched > 0) launched_roof.add(of_call, launched);
     }
     if (counted.flops && says_flops(n)) {
       flops += all_flops(n);
@@ -13428,8 +13430,7 @@ struct device_row_sum {
     flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-    roof.add(v.roof);
-    if (!v.handed_over) roof.add(v.idle_roof, -1);
+    roof.add(v.handed_over ? v.roof : v.launched_roof);
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;

@@ -107,6 +107,30 @@ TEST_CASE("device_summary.a_first_call_does_not_make_an_operator_bound_by_its_la
   CHECK(row_of(p, "Gemm").verdict.bound == kprof::bound_by::latency);
 }
 
+// The host's ceilings are not known, and the host did none of the work.
+TEST_CASE("device_summary.the_host_s_roof_does_not_matter_to_what_graphs_replay") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto captured = b.op(main, "Gemm", "n=1"),
+             idle = b.op(b.region(main, "set up"), "Gemm", "n=1"),
+             replayed = b.op(b.graph(main, 10), "Gemm", "n=1");
+  for (const auto node : {captured, idle, replayed}) {
+    b.work(node, 1'000'000, 1000, 0, kprof::dtype::f16);
+    b.p.nodes[node].work.on = kprof::arithmetic_unit::tensor_core;
+  }
+  b.calls(captured, 1, 10e3).calls(idle, 10, 10e3);
+  b.p.nodes[captured].captured = 1;
+  b.p.nodes[idle].unlaunched = 10;
+  b.p.nodes[replayed].replays = 10;
+  b.kernel(replayed, "k", 10, 10e3, 1056);
+  kprof::profile p = b.done();
+  kprof_test::add_device(p);
+  p.machine.gpus = {kprof_test::h100()};
+  const kprof::figure roof = row_of(p, "Gemm").verdict.roof;
+  CHECK(roof.known());
+  CHECK(roof.value == Approx(1e6 / 989.4e12 / 10e-6).epsilon(0.01));
+}
+
 TEST_CASE("device_summary.a_rate_is_not_known_where_records_of_its_work_are_missing") {
   device_builder b;
   const auto main = b.thread("main", 1);

@@ -47,8 +47,7 @@ struct device_row_sum {
     flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-    roof.add(v.roof);
-    if (!v.handed_over) roof.add(v.idle_roof, -1);
+    roof.add(v.handed_over ? v.roof : v.launched_roof);
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;

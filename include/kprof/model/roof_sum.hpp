@@ -57,15 +57,15 @@ struct roof_sum {
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
   }
-  void add(const roof_sum& more, double sign = 1) noexcept {
+  void add(const roof_sum& more) noexcept {
     why = std::max(why, more.why);
-    known += sign * more.known;
-    compute_ns += sign * more.compute_ns;
-    memory_ns += sign * more.memory_ns;
-    cached_ns += sign * more.cached_ns;
-    ideal_ns += sign * more.ideal_ns;
-    at_most_ns += sign * more.at_most_ns;
-    tf32_ns += sign * more.tf32_ns;
+    known += more.known;
+    compute_ns += more.compute_ns;
+    memory_ns += more.memory_ns;
+    cached_ns += more.cached_ns;
+    ideal_ns += more.ideal_ns;
+    at_most_ns += more.at_most_ns;
+    tf32_ns += more.tf32_ns;
   }
 };
 
@@ -77,9 +77,9 @@ struct row_roofs {
   void add(const call_roof& roof, double calls) noexcept {
     (roof.is_impossible ? impossible : possible).add(roof, calls);
   }
-  void add(const row_roofs& more, double sign = 1) noexcept {
-    possible.add(more.possible, sign);
-    impossible.add(more.impossible, sign);
+  void add(const row_roofs& more) noexcept {
+    possible.add(more.possible);
+    impossible.add(more.impossible);
   }
   /// What the row is judged by. In a row of several operators those count whose roof is known.
   roof_sum of(std::uint64_t operators) const noexcept {

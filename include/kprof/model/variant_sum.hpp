@@ -24,7 +24,7 @@ struct counted_call {
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  row_roofs roof, idle_roof;
+  row_roofs roof, launched_roof;  // of all calls that did work, and of those that launched it
   bool on_device = false;
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;
@@ -38,8 +38,10 @@ struct variant_sum {
       idle_calls += idle;
     }
     if (says_flops(n) ? counted.flops : counted.bytes) {
-      roof.add(of_call, static_cast<double>(executions(n)));
-      idle_roof.add(of_call, idle);
+      // A call that captured is none of them: what the host reaches says nothing of its work.
+      const double done = static_cast<double>(executions(n)), launched = done - idle;
+      if (done > 0) roof.add(of_call, done);
+      if (launched > 0) launched_roof.add(of_call, launched);
     }
     if (counted.flops && says_flops(n)) {
       flops += all_flops(n);
