@@ -26,6 +26,9 @@ void* operator new(std::size_t bytes) {
   if (at == nullptr) throw std::bad_alloc{};
   return at;
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 void operator delete(void* at) noexcept { std::free(at); }
 void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 
