@@ -135,31 +135,25 @@ void by_hand() {
   cudaStream_t s = new_stream();
   cudaGraph_t graph = nullptr;
   CUDA(cudaGraphCreate(&graph, 0));
-  float* data = x.data();
-  int n = 256;
-  void* arguments[] = {&data, &n};
-  cudaKernelNodeParams kernel{};
-  kernel.func = reinterpret_cast<void*>(&touch_kernel<float>);
-  kernel.gridDim = dim3(1), kernel.blockDim = dim3(256);
-  kernel.kernelParams = arguments;
+  const touch_node node(x.data(), 256, 1);
   cudaGraphNode_t first = nullptr, second = nullptr, set = nullptr, copy = nullptr;
   {
     KPROF_OP(Touch, {.id = 1});
-    CUDA(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &kernel));
+    CUDA(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &node.kernel));
   }
   {
     KPROF_OP(Touch, {.id = 2});
-    CUDA(cudaGraphAddKernelNode(&second, graph, &first, 1, &kernel));
+    CUDA(cudaGraphAddKernelNode(&second, graph, &first, 1, &node.kernel));
   }
   {
     KPROF_OP(Move, {.id = 1});
     cudaMemsetParams params{};
-    params.dst = data, params.elementSize = 4, params.width = 1024, params.height = 1;
+    params.dst = x.data(), params.elementSize = 4, params.width = 1024, params.height = 1;
     CUDA(cudaGraphAddMemsetNode(&set, graph, &second, 1, &params));
   }
   {
     KPROF_OP(Move, {.id = 2});
-    CUDA(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, data + 512, data, 2048,
+    CUDA(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, x.data() + 512, x.data(), 2048,
                                   cudaMemcpyDeviceToDevice));
   }
   cudaGraphExec_t exec = instantiate(graph);
@@ -230,15 +224,9 @@ void updated() {
   cudaGraphNode_t nodes[2] = {};
   std::size_t count = 2;
   CUDA(cudaGraphGetNodes(after, nodes, &count));
-  float* data = x.data();
-  int n = 4096;
-  void* arguments[] = {&data, &n};
-  cudaKernelNodeParams kernel{};
-  kernel.func = reinterpret_cast<void*>(&touch_kernel<float>);
-  kernel.gridDim = dim3(16), kernel.blockDim = dim3(256);
-  kernel.kernelParams = arguments;
+  const touch_node larger(x.data(), 4096, 16);
   cudaGraphExec_t other = instantiate(after);
-  CUDA(cudaGraphExecKernelNodeSetParams(other, nodes[0], &kernel));
+  CUDA(cudaGraphExecKernelNodeSetParams(other, nodes[0], &larger.kernel));
   {
     KPROF_REGION("larger");
     replay(other, 5, s);

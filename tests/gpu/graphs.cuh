@@ -17,6 +17,22 @@ struct Move {
   std::int64_t id = 0;
 };
 
+/// A node that touches `n` numbers.
+struct touch_node {
+  touch_node(float* x, int count, unsigned blocks) : data(x), n(count) {
+    kernel.func = reinterpret_cast<void*>(&touch_kernel<float>);
+    kernel.gridDim = dim3(blocks), kernel.blockDim = dim3(256);
+    kernel.kernelParams = arguments;
+  }
+  touch_node(const touch_node&) = delete;
+  touch_node& operator=(const touch_node&) = delete;
+
+  float* data;
+  int n;
+  void* arguments[2] = {&data, &n};
+  cudaKernelNodeParams kernel{};
+};
+
 void replay(cudaGraphExec_t exec, int times, cudaStream_t s) {
   for (int i = 0; i < times; ++i) CUDA(cudaGraphLaunch(exec, s));
 }

@@ -93,20 +93,14 @@ void parameters() {
   cudaGraphNode_t nodes[2] = {};
   std::size_t count = 2;
   CUDA(cudaGraphGetNodes(graph, nodes, &count));
-  float* data = x.data();
-  int n = 256;
-  void* arguments[] = {&data, &n};
-  cudaKernelNodeParams kernel{};
-  kernel.func = reinterpret_cast<void*>(&touch_kernel<float>);
-  kernel.gridDim = dim3(1), kernel.blockDim = dim3(256);
-  kernel.kernelParams = arguments;
+  const touch_node node(x.data(), 256, 1);
   cudaGraphExec_t exec = instantiate(graph);
   for (int step = 0; step < 40; ++step) {
     touch_in_step(100 + step % 4,
-                  [&] { CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[0], &kernel)); });
+                  [&] { CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[0], &node.kernel)); });
     {
       KPROF_OP(Touch, {.id = 3});
-      CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[1], &kernel));
+      CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[1], &node.kernel));
     }
     replay(exec, 2, s);
     if (step == 20) CUDA(cudaStreamSynchronize(s));
