@@ -34205,8 +34205,8 @@ class KPROF_DETAIL_LOCAL step_windows {
   bool is_on_ = false;
   bool has_unwanted_ = false;     // a chunk may be kept in vain
   std::uint64_t lost_until_ = 0;  // the latest time of a scope that has been lost, in ticks
-  // Read without the lock: log_ until a step has been noted, then &whoever, since expect() has
-  // nothing to do any more.
+  // expect() reads it without the lock. Once a step has been noted it is &whoever, and expect() has
+  // nothing left to do; before that it is log_.
   std::atomic<const void*> expected_{nullptr};
   thread_log* log_ = nullptr;    // whose steps are kept: those of one thread
   const void* steps_ = nullptr;  // the same
@@ -38671,6 +38671,7 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     ++round_;
   }
+
   /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a
   /// graph reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
@@ -38757,6 +38758,7 @@ class graph_nodes {
       destroyed_.pop_front();
     }
   }
+
   /// The scope that the node belonged to when a launch was made; false when that is not known.
   /// `is_older`: set where the node may have been updated since, while nobody told of it.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where,

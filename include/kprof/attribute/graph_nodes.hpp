@@ -42,6 +42,7 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     ++round_;
   }
+
   /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a
   /// graph reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
@@ -128,6 +129,7 @@ class graph_nodes {
       destroyed_.pop_front();
     }
   }
+
   /// The scope that the node belonged to when a launch was made; false when that is not known.
   /// `is_older`: set where the node may have been updated since, while nobody told of it.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where,

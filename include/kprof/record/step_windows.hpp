@@ -265,8 +265,8 @@ class KPROF_DETAIL_LOCAL step_windows {
   bool is_on_ = false;
   bool has_unwanted_ = false;     // a chunk may be kept in vain
   std::uint64_t lost_until_ = 0;  // the latest time of a scope that has been lost, in ticks
-  // Read without the lock: log_ until a step has been noted, then &whoever, since expect() has
-  // nothing to do any more.
+  // expect() reads it without the lock. Once a step has been noted it is &whoever, and expect() has
+  // nothing left to do; before that it is log_.
   std::atomic<const void*> expected_{nullptr};
   thread_log* log_ = nullptr;    // whose steps are kept: those of one thread
   const void* steps_ = nullptr;  // the same
