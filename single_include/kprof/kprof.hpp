@@ -10533,6 +10533,19 @@ inline bool has_small_grid(const profile& p, const device_work& w) {
   return false;
 }
 
+/// For each node the outermost graph around it, which may be the node itself; none where there is
+/// none.
+inline std::vector<std::uint32_t> graphs_around(const profile& p) {
+  std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t parent = parent_of(p, i);
+    if (parent != scope_node::none) around[i] = around[parent];
+    if (around[i] == scope_node::none && p.nodes[i].kind == scope_kind::graph)
+      around[i] = static_cast<std::uint32_t>(i);
+  }
+  return around;
+}
+
 /// By node: what was launched right in it, and that with all below it. Both are empty where no work
 /// was launched at all. What is not known of a graph is not known of any scope in it.
 struct device_sums {
@@ -10563,20 +10576,6 @@ struct device_sums {
     for (std::size_t i = 0; i < own.size(); ++i)
       if (graphs[i] != scope_node::none && graphs[i] != i)
         whole[i].unrecorded += p.nodes[graphs[i]].unrecorded;
-  }
-
- private:
-  /// For each node the outermost graph around it, which may be the node itself; none where there is
-  /// none.
-  static std::vector<std::uint32_t> graphs_around(const profile& p) {
-    std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const std::uint32_t parent = parent_of(p, i);
-      if (parent != scope_node::none) around[i] = around[parent];
-      if (around[i] == scope_node::none && p.nodes[i].kind == scope_kind::graph)
-        around[i] = static_cast<std::uint32_t>(i);
-    }
-    return around;
   }
 };
 
@@ -11928,6 +11927,8 @@ struct operator_row {
   /// Rows are told apart by step, and this one is of a step: what is not recorded for single steps
   /// is 0 here, and in the row whose step is not known.
   bool of_step = false;
+  /// The row is of a step of which all work of devices is known: the device's numbers are of it.
+  bool knows_device_of_step = false;
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that captured their kernels into a CUDA graph and ran none.
@@ -14137,12 +14138,200 @@ KPROF_DETAIL_END
 // row without steps. Included by summary.hpp. Pure; linear in profile::nodes and the shares,
 // sorting aside.
 
+// <kprof/model/step_device.hpp>
+#ifndef KPROF_MODEL_STEP_DEVICE_HPP
+#define KPROF_MODEL_STEP_DEVICE_HPP
+
+// What devices did in single steps: each kernel, copy and memset belongs to the step in which the
+// call began that launched it. Included by step_rows.hpp. Pure; linear in the device's timeline
+// times the depth of graphs, sorting aside.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <string>
 #include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the scopes of a node had devices do in one step.
+struct step_work {
+  std::uint32_t node = step_share::none;
+  std::uint32_t step = step_share::none;  // index in profile::steps
+  device_sum own;                         // launched right in them
+  std::uint64_t launches = 0;             // of a graph's scopes: those of the graph
+};
+
+/// The work of the steps of which the device's timeline has all, by node and step.
+class step_device {
+ public:
+  /// `has_rows`: by step, whether its scopes are told apart.
+  [[gnu::cold]] step_device(const profile& p, const device_sums& device,
+                            const std::vector<char>& has_rows)
+      : known_(p.steps.size()), p_(p) {
+    if (device.own.empty()) return;
+    const device_timeline& t = p.device.timeline;
+    has_all_ = t.dropped_items == 0 && t.items.size() >= all_device_work(p).runs();
+    for (std::uint32_t i = 0; i < p.steps.size(); ++i) {
+      known_[i] = has_rows[i] != 0 && timeline_has(p.steps[i]) ? 1 : 0;
+      if (known_[i] != 0) order_.push_back(i);
+    }
+    sort_table(order_, [&](std::uint32_t a, std::uint32_t b) {
+      return p.steps[a].begin != p.steps[b].begin ? p.steps[a].begin < p.steps[b].begin : a < b;
+    });
+    collect_items();
+    add_items();
+    if (!fits(device)) {
+      works_.clear();
+      std::fill(known_.begin(), known_.end(), 0);
+    }
+  }
+
+  /// Whether all that the step launched is known.
+  bool knows(std::uint32_t step) const noexcept { return known_[step] != 0; }
+  /// By node and step.
+  const std::vector<step_work>& works() const noexcept { return works_; }
+
+ private:
+  struct item_of_step {
+    std::uint32_t node, step;
+    const device_item* item;
+  };
+
+  bool timeline_has(const step_mark& m) const {
+    const device_timeline& t = p_.device.timeline;
+    if (m.end < m.begin) return false;
+    if (t.windows.empty()) return has_all_;
+    return std::any_of(t.windows.begin(), t.windows.end(), [&](const timeline_window& w) {
+      return w.begin <= m.begin && m.end <= w.end;
+    });
+  }
+  /// The step in which a call began; none: in no step that is known so far.
+  std::uint32_t step_at(std::int64_t time) const {
+    const auto after = std::partition_point(
+        order_.begin(), order_.end(), [&](std::uint32_t i) { return p_.steps[i].begin <= time; });
+    if (after == order_.begin()) return step_share::none;
+    const std::uint32_t step = *(after - 1);
+    return time < p_.steps[step].end ? step : step_share::none;
+  }
+
+  /// A step with an item whose scope is not known is not known either.
+  void collect_items() {
+    for (const device_item& i : p_.device.timeline.items) {
+      const std::uint32_t step = i.call_begin < 0 ? step_share::none : step_at(i.call_begin);
+      if (step == step_share::none) continue;
+      const std::uint32_t node =
+          i.work < p_.device.work.size() ? scope_of(p_, p_.device.work[i.work]) : scope_node::none;
+      if (node == scope_node::none) known_[step] = 0;
+      else items_.push_back({node, step, &i});
+    }
+    std::erase_if(items_, [&](const item_of_step& i) { return known_[i.step] == 0; });
+  }
+
+  step_work& work_at(std::uint32_t node, std::uint32_t step) {
+    const auto [number, is_new] = numbers_.of({{node, step}});
+    if (is_new) works_.push_back({node, step, {}, 0});
+    return works_[number];
+  }
+  void add_items() {
+    // Launch by launch: those of a graph count once for each scope in it.
+    sort_table(items_, [](const item_of_step& a, const item_of_step& b) {
+      return a.step != b.step ? a.step < b.step : a.item->correlation < b.item->correlation;
+    });
+    std::vector<std::uint64_t> latest(p_.nodes.size());  // launch that the node counted; from 1
+    std::uint64_t launch = 0;
+    std::vector<char> has_small_grid(p_.device.work.size());
+    for (std::size_t w = 0; w < has_small_grid.size(); ++w)
+      has_small_grid[w] = detail::has_small_grid(p_, p_.device.work[w]) ? 1 : 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const device_item& item = *items_[i].item;
+      if (i == 0 || items_[i - 1].step != items_[i].step ||
+          items_[i - 1].item->correlation != item.correlation)
+        ++launch;
+      add(work_at(items_[i].node, items_[i].step).own, item, has_small_grid[item.work] != 0);
+      if (!item.graph) continue;
+      for (std::uint32_t n = items_[i].node; n != scope_node::none && latest[n] != launch;
+           n = parent_of(p_, n)) {
+        latest[n] = launch;
+        ++work_at(n, items_[i].step).launches;
+      }
+    }
+    sort_table(works_, [](const step_work& a, const step_work& b) {
+      return a.node != b.node ? a.node < b.node : a.step < b.step;
+    });
+  }
+  /// As device_totals adds up a run.
+  void add(device_sum& to, const device_item& i, bool has_small_grid) const {
+    (p_.device.work[i.work].task == device_task::kernel ? to.kernels : to.copies) += 1;
+    to.in_graphs += i.graph ? 1U : 0U;
+    if (i.end < i.start) {
+      ++to.untimed;
+      return;
+    }
+    const auto ns = static_cast<double>(i.end) - static_cast<double>(i.start);
+    to.ns += ns;
+    if (has_small_grid) to.small_grid_ns += ns;
+    ++to.gaps;
+    to.gap_ns += std::max(0.0, static_cast<double>(i.start) - static_cast<double>(i.call_begin));
+  }
+
+  /// Whether no node did more in the steps than in all: a damaged file may say so.
+  bool fits(const device_sums& device) const {
+    for (std::size_t i = 0; i < works_.size();) {
+      const std::uint32_t node = works_[i].node;
+      device_sum sum;
+      for (; i < works_.size() && works_[i].node == node; ++i) sum.add(works_[i].own);
+      const device_sum& all = device.own[node];
+      const double rounding = 1 + 1e-9 * all.ns;
+      if (sum.kernels > all.kernels || sum.copies > all.copies || sum.untimed > all.untimed ||
+          !(sum.ns <= all.ns + rounding))
+        return false;
+    }
+    return true;
+  }
+
+  bool has_all_ = false;              // the timeline, of all work
+  std::vector<char> known_;           // by step
+  std::vector<std::uint32_t> order_;  // the steps that may be known, by their begin
+  std::vector<item_of_step> items_;
+  key_numbers numbers_{0};
+  std::vector<step_work> works_;
+  const profile& p_;
+};
+
+/// Takes what was done in a step away from what was done in all.
+[[gnu::cold]] inline void take_away(device_sum& from, const device_sum& some) noexcept {
+  const auto take = [](std::uint64_t& a, std::uint64_t b) { a -= std::min(a, b); };
+  take(from.kernels, some.kernels);
+  take(from.copies, some.copies);
+  take(from.untimed, some.untimed);
+  take(from.gaps, some.gaps);
+  take(from.in_graphs, some.in_graphs);
+  // What is left of rounding is nothing.
+  from.ns = from.runs() == 0 ? 0 : std::max(0.0, from.ns - some.ns);
+  from.gap_ns = from.gaps == 0 ? 0 : std::max(0.0, from.gap_ns - some.gap_ns);
+  from.small_grid_ns =
+      from.runs() == 0 ? 0 : std::max(0.0, from.small_grid_ns - some.small_grid_ns);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/step_device.hpp>
+
+// <kprof/model/step_parts.hpp>
+#ifndef KPROF_MODEL_STEP_PARTS_HPP
+#define KPROF_MODEL_STEP_PARTS_HPP
+
+// What single steps did, by node, and what stays of each node without them. Included by
+// step_rows.hpp. Pure; linear in profile::nodes, the shares and the device's timeline, sorting
+// aside.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -14153,41 +14342,72 @@ struct step_rest {
   std::uint64_t calls = 0;
   double total_ns = 0;
   double self_ns = 0;
+  std::uint64_t replays = 0;
   bool is_split = false;  // false: the whole node is the rest
+};
+
+/// How often graphs called a node's operator in one step.
+struct step_replays {
+  std::uint32_t node = step_share::none;
+  std::uint32_t step = step_share::none;
+  std::uint64_t replays = 0;
 };
 
 /// The shares that rows are made of, by node, and what they leave. A node is not split where its
 /// shares say more than the node does, as in a damaged file, nor where calls are not the scopes
-/// that the shares count: of parts, and of calls that graphs replay.
+/// that the shares count: parts, calls that were captured, and calls of graphs that changed.
 class step_parts {
  public:
-  [[gnu::cold]] explicit step_parts(const profile& p) : rest(p.nodes.size()) {
+  [[gnu::cold]] step_parts(const profile& p, const device_sums& sums)
+      : rest(p.nodes.size()), device(p, sums, steps_with_shares(p)) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns),
+      rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns), n.replays,
                  n.kind != scope_kind::root && n.kind != scope_kind::graph && !is_part(n) &&
                      n.captured == 0 && n.replays == 0};
     }
     for (const step_share& s : p.stepping.shares) take(p, s);
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      if (!rest[i].is_split) rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns)};
+      if (!rest[i].is_split)
+        rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns), n.replays};
       // So much is rounding.
       const double nothing = 1e-3 + 1e-12 * not_negative(n.total_ns);
       if (rest[i].total_ns < nothing) rest[i].total_ns = 0;
       if (rest[i].self_ns < nothing) rest[i].self_ns = 0;
     }
     for (const step_share& s : p.stepping.shares)
-      if (s.node < rest.size() && rest[s.node].is_split) shares.push_back(s);
-    sort_table(shares, [](const step_share& a, const step_share& b) {
+      if (s.node < rest.size() && rest[s.node].is_split) shares_.push_back(s);
+    sort_table(shares_, [](const step_share& a, const step_share& b) {
       return a.node != b.node ? a.node < b.node : a.step < b.step;
     });
+    if (!device.works().empty()) split_replays(p);
   }
 
-  std::vector<step_rest> rest;     // by node
-  std::vector<step_share> shares;  // of nodes that are split, by node and step
+  /// Those of a node, by step.
+  std::span<const step_share> shares_of(std::size_t node) const { return of(shares_, node); }
+  std::span<const step_work> work_of(std::size_t node) const { return of(device.works(), node); }
+  std::span<const step_replays> replays_of(std::size_t node) const { return of(replays_, node); }
+
+  std::vector<step_rest> rest;  // by node
+  const step_device device;
 
  private:
+  static std::vector<char> steps_with_shares(const profile& p) {
+    std::vector<char> out(p.steps.size());
+    for (const step_share& s : p.stepping.shares)
+      if (s.step < out.size()) out[s.step] = 1;
+    return out;
+  }
+  template <class T>
+  static std::span<const T> of(const std::vector<T>& all, std::size_t node) {
+    const auto first =
+        std::partition_point(all.begin(), all.end(), [node](const T& t) { return t.node < node; });
+    auto last = first;
+    while (last != all.end() && last->node == node) ++last;
+    return {first, last};
+  }
+
   void take(const profile& p, const step_share& s) {
     if (s.node >= rest.size()) return;
     step_rest& left = rest[s.node];
@@ -14201,7 +14421,47 @@ class step_parts {
     left.total_ns -= not_negative(s.total_ns);
     left.self_ns -= not_negative(s.self_ns);
   }
+
+  /// Each launch of a graph calls the operators in it as often as any other, or it is not known
+  /// which called them how often.
+  void split_replays(const profile& p) {
+    const std::vector<std::uint32_t> graphs = graphs_around(p);
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (n.kind != scope_kind::op || n.replays == 0 || n.calls != 0 || is_part(n)) continue;
+      const std::uint64_t launches = graphs[i] == scope_node::none ? 0 : p.nodes[graphs[i]].replays;
+      if (launches == 0 || n.replays % launches != 0) continue;
+      const std::uint64_t each = n.replays / launches;
+      std::uint64_t in_steps = 0;
+      for (const step_work& w : work_of(i)) in_steps += w.launches;
+      if (in_steps > launches) continue;
+      rest[i].is_split = true;
+      rest[i].replays -= in_steps * each;
+      for (const step_work& w : work_of(i))
+        if (w.launches > 0)
+          replays_.push_back({static_cast<std::uint32_t>(i), w.step, w.launches * each});
+    }
+  }
+
+  std::vector<step_share> shares_;  // of nodes that are split, by node and step
+  std::vector<step_replays> replays_;
 };
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/step_parts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 /// Makes the rows. `by` has the key step.
 class step_rows {
@@ -14215,12 +14475,10 @@ class step_rows {
         numbers_(p, by, groups_, launched_in(p, device_), kept),
         covers_(covering_nodes(p, numbers_.row_of)),
         waited_(waited_in(p)),
-        parts_(p),
-        first_share_(p.nodes.size() + 1),
+        parts_(p, device_),
         whole_(numbers_.first.size()),
-        on_device_(numbers_.first.size()) {
-    for (const step_share& s : parts_.shares) ++first_share_[s.node + std::size_t{1}];
-    for (std::size_t i = 1; i < first_share_.size(); ++i) first_share_[i] += first_share_[i - 1];
+        depth_(numbers_.first.size()) {
+    find_rows_without_rates();
     // A row without a step has its place before its rows with one.
     for (std::uint32_t i = 0; i < whole_.size(); ++i) static_cast<void>(part(i, step_share::none));
     walk(
@@ -14258,6 +14516,13 @@ class step_rows {
     std::uint32_t first = scope_node::none;  // its first call's node
     std::uint64_t variants = 0, operators = 0;
     row_sum sum;
+    device_row_sum device;
+  };
+  /// Of a row without steps: whether it is known which of its calls did what on the device.
+  struct rates_of_row {
+    bool on_device = false;
+    bool of_steps = true;
+    bool of_rest = true;
   };
 
   part_of_row& part(std::uint32_t whole, std::uint32_t step) {
@@ -14271,50 +14536,100 @@ class step_rows {
     return rows_[number];
   }
 
+  /// Calls of which some launched nothing, and calls that no step has whole, cannot be put beside
+  /// the device's time in single steps.
+  [[gnu::cold]] void find_rows_without_rates() {
+    rates_.resize(whole_.size());
+    of_set_.resize(numbers_.sets);
+    if (device_.whole.empty()) return;
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const scope_node& n = p_.nodes[i];
+      const std::uint32_t row = numbers_.row_of[i];
+      if (row == scope_node::none || n.kind != scope_kind::op) continue;
+      const device_sum& did = device_.whole[i];
+      if (did.runs() == 0 && did.unrecorded == 0) continue;
+      rates_[row].on_device = true;
+      variant_sum& set = of_set_[numbers_.set_of[i]];
+      set.on_device = true;
+      set.handed_over = set.handed_over || is_placeholder(n) || is_part(n);
+      const bool some_idle = n.unlaunched > 0 && n.unlaunched < n.calls;
+      if (some_idle || set.handed_over || (executions(n) > 0 && !parts_.rest[i].is_split))
+        rates_[row].of_steps = rates_[row].of_rest = false;
+      for (const step_share& s : parts_.shares_of(i))
+        if (s.calls > 0 && !parts_.device.knows(s.step)) rates_[row].of_rest = false;
+    }
+  }
+
   void enter(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
-    if (whole == scope_node::none) return;
     const scope_node& n = p_.nodes[node];
-    const counted_call counted = whole_[whole].counted();
-    for (std::size_t i = first_share_[node]; i < first_share_[node + 1]; ++i) {
-      const step_share& s = parts_.shares[i];
-      part_of_row& to = part(whole, s.step);
-      to.has_any = true;
-      to.sum.row.self_ns += not_negative(s.self_ns);
-      if (n.kind == scope_kind::op) add(to, node, {s.calls, s.total_ns, 0, false}, counted);
+    if (whole != scope_node::none) {
+      const counted_call counted = whole_[whole].counted();
+      part_of_row& left = part(whole, step_share::none);
+      enter_device(left, node);
+      for (const step_share& s : parts_.shares_of(node)) {
+        part_of_row& to = part(whole, s.step);
+        to.has_any = true;
+        to.sum.row.self_ns += not_negative(s.self_ns);
+        if (n.kind == scope_kind::op) add(to, node, {s.calls, s.total_ns, 0, 0, false}, counted);
+      }
+      for (const step_replays& r : parts_.replays_of(node))
+        add(part(whole, r.step), node, {0, 0, 0, r.replays, false}, counted);
+      const step_rest& rest = parts_.rest[node];
+      left.sum.row.self_ns += rest.self_ns;
+      if (!waited_.empty()) left.sum.row.waited_ns += waited_[node];
+      if (n.kind == scope_kind::op && !is_placeholder(n)) {
+        if (!rest.is_split) add_whole(left, node, counted);
+        else if (rest.calls > 0 || n.open > 0 || rest.total_ns > 0 || rest.replays > 0)
+          add(left, node, rest, counted);
+      }
+      left.has_any = left.has_any || rest.self_ns > 0 || left.sum.row.waited_ns > 0;
+      if (n.kind == scope_kind::op && covers_[node]) whole_[whole].enter(n);
     }
-    part_of_row& left = part(whole, step_share::none);
-    const step_rest& rest = parts_.rest[node];
-    left.sum.row.self_ns += rest.self_ns;
-    if (!waited_.empty()) left.sum.row.waited_ns += waited_[node];
-    add_device(left, node);
-    if (n.kind == scope_kind::op && !is_placeholder(n)) {
-      if (!rest.is_split) add_whole(left, node, counted);
-      else if (rest.calls > 0 || n.open > 0 || rest.total_ns > 0) add(left, node, rest, counted);
-    }
-    left.has_any = left.has_any || rest.self_ns > 0 || left.sum.row.waited_ns > 0;
-    if (n.kind == scope_kind::op && covers_[node]) whole_[whole].enter(n);
+    move_work_to_steps(node);
   }
   void leave(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
     if (whole == scope_node::none || p_.nodes[node].kind != scope_kind::op) return;
     if (covers_[node]) whole_[whole].leave(p_.nodes[node]);
-    --on_device_[whole].active;
+    if (--depth_[whole] == 0) around_.pop_back();
   }
 
-  void add_device(part_of_row& left, std::uint32_t node) {
-    device_row_sum& sum = on_device_[left.whole];
-    const bool is_outermost = p_.nodes[node].kind == scope_kind::op && sum.active++ == 0;
+  void enter_device(part_of_row& left, std::uint32_t node) {
+    const bool is_outermost = p_.nodes[node].kind == scope_kind::op && depth_[left.whole]++ == 0;
+    if (is_outermost) around_.push_back(left.whole);
     if (device_.own.empty()) return;
-    sum.own.add(device_.own[node]);
-    if (is_outermost) sum.total.add(device_.whole[node]);
-    left.has_any = left.has_any || device_.own[node].runs() > 0;
+    left.device.own.add(device_.own[node]);
+    if (is_outermost) left.device.total.add(device_.whole[node]);
+    left.has_any = left.has_any || device_.own[node].unrecorded > 0;
+  }
+  /// What the node launched in a step goes from the rests of its row, and of the rows around it, to
+  /// their parts in the step.
+  void move_work_to_steps(std::uint32_t node) {
+    if (device_.own.empty()) return;
+    const std::uint32_t own = numbers_.row_of[node];
+    std::uint64_t rest = device_.own[node].runs();
+    for (const step_work& w : parts_.work_of(node)) {
+      rest -= std::min(rest, w.own.runs());
+      if (own != scope_node::none) {
+        part(own, w.step).device.own.add(w.own);
+        take_away(part(own, step_share::none).device.own, w.own);
+      }
+      for (const std::uint32_t whole : around_) {
+        part_of_row& to = part(whole, w.step);
+        to.has_any = true;
+        to.device.total.add(w.own);
+        take_away(part(whole, step_share::none).device.total, w.own);
+      }
+    }
+    if (own != scope_node::none && rest > 0) part(own, step_share::none).has_any = true;
   }
 
   /// Calls of a node in a step, or its rest.
   void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
            const counted_call& counted) {
     const scope_node& n = p_.nodes[node];
+    const bool is_rest = to.step == step_share::none;
     slice_.thread = n.thread;
     slice_.kind = n.kind;
     slice_.merged = n.merged;
@@ -14322,23 +14637,32 @@ class step_rows {
     slice_.line = n.line;
     slice_.work = n.work;
     slice_.calls = amount.calls;
+    slice_.replays = amount.replays;
+    slice_.unlaunched = n.unlaunched >= n.calls ? amount.calls : 0;
     slice_.total_ns = not_negative(amount.total_ns);
-    slice_.open = to.step == step_share::none ? n.open : 0;
-    slice_.open_ns = to.step == step_share::none ? n.open_ns : 0;
-    begin(to, node);
-    to.sum.add(p_, slice_, counted, roofs_.of(node));
+    slice_.open = is_rest ? n.open : 0;
+    slice_.open_ns = is_rest ? n.open_ns : 0;
+    add_calls(to, node, slice_, counted);
   }
   void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
-    begin(to, node);
-    to.sum.add(p_, p_.nodes[node], counted, roofs_.of(node));
+    add_calls(to, node, p_.nodes[node], counted);
   }
-  void begin(part_of_row& to, std::uint32_t node) {
+  void add_calls(part_of_row& to, std::uint32_t node, const scope_node& calls,
+                 const counted_call& counted) {
     to.has_any = true;
     if (to.first == scope_node::none) {
       to.first = node;
       to.sum.begin(p_.nodes[node], 1);
     }
     sets_.push_back({to.number, node});
+    to.sum.add(p_, calls, counted, roofs_.of(node));
+    variant_sum work = of_set_[numbers_.set_of[node]];
+    work.add(calls, counted, roofs_.of(node));
+    to.device.add(work);
+    if (to.step == step_share::none || device_.whole.empty()) return;
+    // Of which step it is, nobody knows.
+    to.device.total.unrecorded += device_.whole[node].unrecorded;
+    to.device.total.open += device_.whole[node].open;
   }
 
   /// Counts the sets of parameters of each row, and the names of their operators.
@@ -14383,21 +14707,30 @@ class step_rows {
       v.known = true;
       v.text = std::to_string(p_.steps[part.step].index);
     }
-    const device_row_sum& device = on_device_[part.whole];
     const figure unknown{0, absence::not_by_step};
     for (figure* f : {&row.mean_ns, &row.median_ns, &row.p99_ns, &row.min_ns, &row.max_ns,
                       &row.first_ns, &row.cpu})
       if (f->why != absence::no_calls && f->why != absence::graphs_only &&
           f->why != absence::not_joined)
         *f = unknown;
-    if (!row.of_step) device.finish(row, all_device, p_);
-    // Over whose time it would be, or what else is in a step, is not known.
-    if (device.total.runs() > 0 || device.total.unrecorded > 0)
-      row.flops_per_s = row.bytes_per_s = unknown;
-    row.gap_ns = unknown;
+    finish_device(row, part, all_device);
+    return row;
+  }
+  /// The roof of calls on the host is that of whole rows.
+  void finish_device(operator_row& row, const part_of_row& part, double all_device) const {
+    const figure unknown{0, absence::not_by_step};
+    const rates_of_row& rates = rates_[part.whole];
+    row.knows_device_of_step = row.of_step && parts_.device.knows(part.step);
+    if (row.knows_device_of_step || !row.of_step) part.device.finish(row, all_device, p_);
+    else row.gap_ns = unknown;
+    const bool knows_rates =
+        part.device.total.runs() > 0 &&
+        (row.of_step ? row.knows_device_of_step && rates.of_steps : rates.of_rest);
+    if (knows_rates) return;
+    // Whose time it would be over, or what else is in a step, is not known.
+    if (rates.on_device) row.flops_per_s = row.bytes_per_s = row.device_mean_ns = unknown;
     row.verdict = {};
     row.verdict.roof = row.verdict.ideal_ns = row.verdict.lost_ns = row.projected_ns = unknown;
-    return row;
   }
 
   struct row_node {
@@ -14413,9 +14746,11 @@ class step_rows {
   std::vector<bool> covers_;
   std::vector<double> waited_;  // by node; empty: none waited
   step_parts parts_;
-  std::vector<std::size_t> first_share_;  // of each node: where its shares begin
-  std::vector<row_sum> whole_;            // which calls cover others; no sums
-  std::vector<device_row_sum> on_device_;
+  std::vector<row_sum> whole_;         // which calls cover others; no sums
+  std::vector<std::uint32_t> depth_;   // by row: operators of it that the walk is in
+  std::vector<std::uint32_t> around_;  // the rows of these, outermost first
+  std::vector<rates_of_row> rates_;    // by row
+  std::vector<variant_sum> of_set_;    // whether its calls work on the device; no sums
   key_numbers numbers_of_parts_{0};
   std::deque<part_of_row> rows_;  // sums point into themselves
   std::vector<row_node> sets_;
@@ -20317,6 +20652,11 @@ template <auto Member>
 figure beyond_steps(const operator_row& row) {
   return row.of_step ? figure{0, absence::not_by_step} : metric_value<Member>(row);
 }
+/// Of what devices did.
+template <auto Member>
+figure device_value(const operator_row& row) {
+  return row.knows_device_of_step ? metric_value<Member>(row) : beyond_steps<Member>(row);
+}
 template <auto Member>
 figure verdict_value(const operator_row& row) {
   return row.verdict.*Member;
@@ -20344,7 +20684,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::replays>,
+     .of = &detail::device_value<&operator_row::replays>,
      .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
     {.id = "open",
      .label = "open",
@@ -20367,7 +20707,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::device_ns>,
+     .of = &detail::device_value<&operator_row::device_ns>,
      .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
                 "less that of the operators inside them; what ran at the same time counts each"},
     {.id = "device_share",
@@ -20375,14 +20715,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::share,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::device_share>,
+     .of = &detail::device_value<&operator_row::device_share>,
      .meaning = "device / time of all kernels, copies and memsets"},
     {.id = "device_total",
      .label = "dev total",
      .unit = detail::units::nanoseconds,
      .adds = additivity::overlapping_sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::device_total_ns>,
+     .of = &detail::device_value<&operator_row::device_total_ns>,
      .meaning = "device with that of the operators inside; a call inside another call of the same "
                 "row is not counted again"},
     {.id = "kernels",
@@ -20390,14 +20730,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::kernels>,
+     .of = &detail::device_value<&operator_row::kernels>,
      .meaning = "kernels that the calls launched, less those of the operators inside them"},
     {.id = "copies",
      .label = "copies",
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::copies>,
+     .of = &detail::device_value<&operator_row::copies>,
      .meaning = "copies and memsets, the same"},
     {.id = "gap",
      .label = "gap",
@@ -21768,14 +22108,15 @@ struct text_plan {
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
-    if (options.sort.empty()) sort = find_column(default_sort());
+    if (options.sort.empty()) sort = find_column(default_sort(p));
     look_for_one_type(p);
     choose_sections(p);
   }
 
  private:
-  const char* default_sort() const {
-    if (by.has(group_key::step)) return "self";  // all else is not known of single steps
+  const char* default_sort(const profile& p) const {
+    if (by.has(group_key::step))  // only these are known of single steps
+      return p.device.timeline.items.empty() ? "self" : "device";
     return roofs ? "lost" : device ? "device" : "self";
   }
 
@@ -29496,9 +29837,13 @@ inline constexpr std::size_t longest_listed = 40;
                                          const operator_groups& chosen) {
   if (!plan.by.has(group_key::step) || p.stepping.threads.empty()) return;
   out.line(std::string{"n/a beside a step: "} + explain(absence::not_by_step));
-  bool any = false;
+  bool any = false, knows_device = false, lacks_device = false;
   for (const operator_group& g : chosen.groups)
-    for (const operator_row& row : g.rows) any = any || !row.of_step;
+    for (const operator_row& row : g.rows) {
+      any = any || !row.of_step;
+      if (row.of_step) (row.knows_device_of_step ? knows_device : lacks_device) = true;
+    }
+  if (knows_device) out.line("what a device did is in the step whose call launched it");
   if (!any) return;
   std::uint64_t ended = 0, whole = 0;
   for (const thread_steps& t : p.stepping.threads) ended += t.count;
@@ -29508,11 +29853,15 @@ inline constexpr std::size_t longest_listed = 40;
                  ? 1U
                  : 0U;
   whole += p.stepping.kept.size();
-  std::string text = "no step: calls outside steps, and calls that threads share or graphs replay";
+  std::string text = "no step: calls outside steps, and calls that threads share";
+  if (!knows_device) text += " or graphs replay";
   if (whole < ended)
     text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
             format_count(ended) + " that the timeline does not have whole";
-  if (plan.device) text += "; and the work of devices, which is not told apart by step";
+  if (plan.device && !knows_device)
+    text += "; and the work of devices, whose timeline has that of no such step whole";
+  else if (plan.device && lacks_device)
+    text += "; and the work of devices for steps that their timeline does not have whole";
   out.paragraph("", text, 2);
 }
 

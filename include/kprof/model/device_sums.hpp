@@ -112,6 +112,19 @@ inline bool has_small_grid(const profile& p, const device_work& w) {
   return false;
 }
 
+/// For each node the outermost graph around it, which may be the node itself; none where there is
+/// none.
+inline std::vector<std::uint32_t> graphs_around(const profile& p) {
+  std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t parent = parent_of(p, i);
+    if (parent != scope_node::none) around[i] = around[parent];
+    if (around[i] == scope_node::none && p.nodes[i].kind == scope_kind::graph)
+      around[i] = static_cast<std::uint32_t>(i);
+  }
+  return around;
+}
+
 /// By node: what was launched right in it, and that with all below it. Both are empty where no work
 /// was launched at all. What is not known of a graph is not known of any scope in it.
 struct device_sums {
@@ -142,20 +155,6 @@ struct device_sums {
     for (std::size_t i = 0; i < own.size(); ++i)
       if (graphs[i] != scope_node::none && graphs[i] != i)
         whole[i].unrecorded += p.nodes[graphs[i]].unrecorded;
-  }
-
- private:
-  /// For each node the outermost graph around it, which may be the node itself; none where there is
-  /// none.
-  static std::vector<std::uint32_t> graphs_around(const profile& p) {
-    std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const std::uint32_t parent = parent_of(p, i);
-      if (parent != scope_node::none) around[i] = around[parent];
-      if (around[i] == scope_node::none && p.nodes[i].kind == scope_kind::graph)
-        around[i] = static_cast<std::uint32_t>(i);
-    }
-    return around;
   }
 };
 

@@ -33,6 +33,11 @@ template <auto Member>
 figure beyond_steps(const operator_row& row) {
   return row.of_step ? figure{0, absence::not_by_step} : metric_value<Member>(row);
 }
+/// Of what devices did.
+template <auto Member>
+figure device_value(const operator_row& row) {
+  return row.knows_device_of_step ? metric_value<Member>(row) : beyond_steps<Member>(row);
+}
 template <auto Member>
 figure verdict_value(const operator_row& row) {
   return row.verdict.*Member;
@@ -60,7 +65,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::replays>,
+     .of = &detail::device_value<&operator_row::replays>,
      .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
     {.id = "open",
      .label = "open",
@@ -83,7 +88,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::device_ns>,
+     .of = &detail::device_value<&operator_row::device_ns>,
      .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
                 "less that of the operators inside them; what ran at the same time counts each"},
     {.id = "device_share",
@@ -91,14 +96,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::share,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::device_share>,
+     .of = &detail::device_value<&operator_row::device_share>,
      .meaning = "device / time of all kernels, copies and memsets"},
     {.id = "device_total",
      .label = "dev total",
      .unit = detail::units::nanoseconds,
      .adds = additivity::overlapping_sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::device_total_ns>,
+     .of = &detail::device_value<&operator_row::device_total_ns>,
      .meaning = "device with that of the operators inside; a call inside another call of the same "
                 "row is not counted again"},
     {.id = "kernels",
@@ -106,14 +111,14 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::kernels>,
+     .of = &detail::device_value<&operator_row::kernels>,
      .meaning = "kernels that the calls launched, less those of the operators inside them"},
     {.id = "copies",
      .label = "copies",
      .unit = detail::units::one,
      .adds = additivity::sum,
      .of_device = true,
-     .of = &detail::beyond_steps<&operator_row::copies>,
+     .of = &detail::device_value<&operator_row::copies>,
      .meaning = "copies and memsets, the same"},
     {.id = "gap",
      .label = "gap",

@@ -68,6 +68,8 @@ struct operator_row {
   /// Rows are told apart by step, and this one is of a step: what is not recorded for single steps
   /// is 0 here, and in the row whose step is not known.
   bool of_step = false;
+  /// The row is of a step of which all work of devices is known: the device's numbers are of it.
+  bool knows_device_of_step = false;
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that captured their kernels into a CUDA graph and ran none.

@@ -21,6 +21,9 @@
 #include <kprof/model/row_sum.hpp>
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/step_device.hpp>
+#include <kprof/model/step_parts.hpp>
+#include <kprof/model/variant_sum.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -34,61 +37,6 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What stays of a node when its shares are taken away.
-struct step_rest {
-  std::uint64_t calls = 0;
-  double total_ns = 0;
-  double self_ns = 0;
-  bool is_split = false;  // false: the whole node is the rest
-};
-
-/// The shares that rows are made of, by node, and what they leave. A node is not split where its
-/// shares say more than the node does, as in a damaged file, nor where calls are not the scopes
-/// that the shares count: of parts, and of calls that graphs replay.
-class step_parts {
- public:
-  [[gnu::cold]] explicit step_parts(const profile& p) : rest(p.nodes.size()) {
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const scope_node& n = p.nodes[i];
-      rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns),
-                 n.kind != scope_kind::root && n.kind != scope_kind::graph && !is_part(n) &&
-                     n.captured == 0 && n.replays == 0};
-    }
-    for (const step_share& s : p.stepping.shares) take(p, s);
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      const scope_node& n = p.nodes[i];
-      if (!rest[i].is_split) rest[i] = {n.calls, not_negative(n.total_ns), not_negative(n.self_ns)};
-      // So much is rounding.
-      const double nothing = 1e-3 + 1e-12 * not_negative(n.total_ns);
-      if (rest[i].total_ns < nothing) rest[i].total_ns = 0;
-      if (rest[i].self_ns < nothing) rest[i].self_ns = 0;
-    }
-    for (const step_share& s : p.stepping.shares)
-      if (s.node < rest.size() && rest[s.node].is_split) shares.push_back(s);
-    sort_table(shares, [](const step_share& a, const step_share& b) {
-      return a.node != b.node ? a.node < b.node : a.step < b.step;
-    });
-  }
-
-  std::vector<step_rest> rest;     // by node
-  std::vector<step_share> shares;  // of nodes that are split, by node and step
-
- private:
-  void take(const profile& p, const step_share& s) {
-    if (s.node >= rest.size()) return;
-    step_rest& left = rest[s.node];
-    // Sums of rounded times may be off by so much.
-    const double rounding = 1 + 1e-9 * not_negative(p.nodes[s.node].total_ns);
-    left.is_split = left.is_split && s.step < p.steps.size() && s.calls <= left.calls &&
-                    not_negative(s.total_ns) <= left.total_ns + rounding &&
-                    not_negative(s.self_ns) <= left.self_ns + rounding;
-    if (!left.is_split) return;
-    left.calls -= s.calls;
-    left.total_ns -= not_negative(s.total_ns);
-    left.self_ns -= not_negative(s.self_ns);
-  }
-};
-
 /// Makes the rows. `by` has the key step.
 class step_rows {
  public:
@@ -101,12 +49,10 @@ class step_rows {
         numbers_(p, by, groups_, launched_in(p, device_), kept),
         covers_(covering_nodes(p, numbers_.row_of)),
         waited_(waited_in(p)),
-        parts_(p),
-        first_share_(p.nodes.size() + 1),
+        parts_(p, device_),
         whole_(numbers_.first.size()),
-        on_device_(numbers_.first.size()) {
-    for (const step_share& s : parts_.shares) ++first_share_[s.node + std::size_t{1}];
-    for (std::size_t i = 1; i < first_share_.size(); ++i) first_share_[i] += first_share_[i - 1];
+        depth_(numbers_.first.size()) {
+    find_rows_without_rates();
     // A row without a step has its place before its rows with one.
     for (std::uint32_t i = 0; i < whole_.size(); ++i) static_cast<void>(part(i, step_share::none));
     walk(
@@ -144,6 +90,13 @@ class step_rows {
     std::uint32_t first = scope_node::none;  // its first call's node
     std::uint64_t variants = 0, operators = 0;
     row_sum sum;
+    device_row_sum device;
+  };
+  /// Of a row without steps: whether it is known which of its calls did what on the device.
+  struct rates_of_row {
+    bool on_device = false;
+    bool of_steps = true;
+    bool of_rest = true;
   };
 
   part_of_row& part(std::uint32_t whole, std::uint32_t step) {
@@ -157,50 +110,100 @@ class step_rows {
     return rows_[number];
   }
 
+  /// Calls of which some launched nothing, and calls that no step has whole, cannot be put beside
+  /// the device's time in single steps.
+  [[gnu::cold]] void find_rows_without_rates() {
+    rates_.resize(whole_.size());
+    of_set_.resize(numbers_.sets);
+    if (device_.whole.empty()) return;
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const scope_node& n = p_.nodes[i];
+      const std::uint32_t row = numbers_.row_of[i];
+      if (row == scope_node::none || n.kind != scope_kind::op) continue;
+      const device_sum& did = device_.whole[i];
+      if (did.runs() == 0 && did.unrecorded == 0) continue;
+      rates_[row].on_device = true;
+      variant_sum& set = of_set_[numbers_.set_of[i]];
+      set.on_device = true;
+      set.handed_over = set.handed_over || is_placeholder(n) || is_part(n);
+      const bool some_idle = n.unlaunched > 0 && n.unlaunched < n.calls;
+      if (some_idle || set.handed_over || (executions(n) > 0 && !parts_.rest[i].is_split))
+        rates_[row].of_steps = rates_[row].of_rest = false;
+      for (const step_share& s : parts_.shares_of(i))
+        if (s.calls > 0 && !parts_.device.knows(s.step)) rates_[row].of_rest = false;
+    }
+  }
+
   void enter(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
-    if (whole == scope_node::none) return;
     const scope_node& n = p_.nodes[node];
-    const counted_call counted = whole_[whole].counted();
-    for (std::size_t i = first_share_[node]; i < first_share_[node + 1]; ++i) {
-      const step_share& s = parts_.shares[i];
-      part_of_row& to = part(whole, s.step);
-      to.has_any = true;
-      to.sum.row.self_ns += not_negative(s.self_ns);
-      if (n.kind == scope_kind::op) add(to, node, {s.calls, s.total_ns, 0, false}, counted);
+    if (whole != scope_node::none) {
+      const counted_call counted = whole_[whole].counted();
+      part_of_row& left = part(whole, step_share::none);
+      enter_device(left, node);
+      for (const step_share& s : parts_.shares_of(node)) {
+        part_of_row& to = part(whole, s.step);
+        to.has_any = true;
+        to.sum.row.self_ns += not_negative(s.self_ns);
+        if (n.kind == scope_kind::op) add(to, node, {s.calls, s.total_ns, 0, 0, false}, counted);
+      }
+      for (const step_replays& r : parts_.replays_of(node))
+        add(part(whole, r.step), node, {0, 0, 0, r.replays, false}, counted);
+      const step_rest& rest = parts_.rest[node];
+      left.sum.row.self_ns += rest.self_ns;
+      if (!waited_.empty()) left.sum.row.waited_ns += waited_[node];
+      if (n.kind == scope_kind::op && !is_placeholder(n)) {
+        if (!rest.is_split) add_whole(left, node, counted);
+        else if (rest.calls > 0 || n.open > 0 || rest.total_ns > 0 || rest.replays > 0)
+          add(left, node, rest, counted);
+      }
+      left.has_any = left.has_any || rest.self_ns > 0 || left.sum.row.waited_ns > 0;
+      if (n.kind == scope_kind::op && covers_[node]) whole_[whole].enter(n);
     }
-    part_of_row& left = part(whole, step_share::none);
-    const step_rest& rest = parts_.rest[node];
-    left.sum.row.self_ns += rest.self_ns;
-    if (!waited_.empty()) left.sum.row.waited_ns += waited_[node];
-    add_device(left, node);
-    if (n.kind == scope_kind::op && !is_placeholder(n)) {
-      if (!rest.is_split) add_whole(left, node, counted);
-      else if (rest.calls > 0 || n.open > 0 || rest.total_ns > 0) add(left, node, rest, counted);
-    }
-    left.has_any = left.has_any || rest.self_ns > 0 || left.sum.row.waited_ns > 0;
-    if (n.kind == scope_kind::op && covers_[node]) whole_[whole].enter(n);
+    move_work_to_steps(node);
   }
   void leave(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
     if (whole == scope_node::none || p_.nodes[node].kind != scope_kind::op) return;
     if (covers_[node]) whole_[whole].leave(p_.nodes[node]);
-    --on_device_[whole].active;
+    if (--depth_[whole] == 0) around_.pop_back();
   }
 
-  void add_device(part_of_row& left, std::uint32_t node) {
-    device_row_sum& sum = on_device_[left.whole];
-    const bool is_outermost = p_.nodes[node].kind == scope_kind::op && sum.active++ == 0;
+  void enter_device(part_of_row& left, std::uint32_t node) {
+    const bool is_outermost = p_.nodes[node].kind == scope_kind::op && depth_[left.whole]++ == 0;
+    if (is_outermost) around_.push_back(left.whole);
     if (device_.own.empty()) return;
-    sum.own.add(device_.own[node]);
-    if (is_outermost) sum.total.add(device_.whole[node]);
-    left.has_any = left.has_any || device_.own[node].runs() > 0;
+    left.device.own.add(device_.own[node]);
+    if (is_outermost) left.device.total.add(device_.whole[node]);
+    left.has_any = left.has_any || device_.own[node].unrecorded > 0;
+  }
+  /// What the node launched in a step goes from the rests of its row, and of the rows around it, to
+  /// their parts in the step.
+  void move_work_to_steps(std::uint32_t node) {
+    if (device_.own.empty()) return;
+    const std::uint32_t own = numbers_.row_of[node];
+    std::uint64_t rest = device_.own[node].runs();
+    for (const step_work& w : parts_.work_of(node)) {
+      rest -= std::min(rest, w.own.runs());
+      if (own != scope_node::none) {
+        part(own, w.step).device.own.add(w.own);
+        take_away(part(own, step_share::none).device.own, w.own);
+      }
+      for (const std::uint32_t whole : around_) {
+        part_of_row& to = part(whole, w.step);
+        to.has_any = true;
+        to.device.total.add(w.own);
+        take_away(part(whole, step_share::none).device.total, w.own);
+      }
+    }
+    if (own != scope_node::none && rest > 0) part(own, step_share::none).has_any = true;
   }
 
   /// Calls of a node in a step, or its rest.
   void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
            const counted_call& counted) {
     const scope_node& n = p_.nodes[node];
+    const bool is_rest = to.step == step_share::none;
     slice_.thread = n.thread;
     slice_.kind = n.kind;
     slice_.merged = n.merged;
@@ -208,23 +211,32 @@ class step_rows {
     slice_.line = n.line;
     slice_.work = n.work;
     slice_.calls = amount.calls;
+    slice_.replays = amount.replays;
+    slice_.unlaunched = n.unlaunched >= n.calls ? amount.calls : 0;
     slice_.total_ns = not_negative(amount.total_ns);
-    slice_.open = to.step == step_share::none ? n.open : 0;
-    slice_.open_ns = to.step == step_share::none ? n.open_ns : 0;
-    begin(to, node);
-    to.sum.add(p_, slice_, counted, roofs_.of(node));
+    slice_.open = is_rest ? n.open : 0;
+    slice_.open_ns = is_rest ? n.open_ns : 0;
+    add_calls(to, node, slice_, counted);
   }
   void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
-    begin(to, node);
-    to.sum.add(p_, p_.nodes[node], counted, roofs_.of(node));
+    add_calls(to, node, p_.nodes[node], counted);
   }
-  void begin(part_of_row& to, std::uint32_t node) {
+  void add_calls(part_of_row& to, std::uint32_t node, const scope_node& calls,
+                 const counted_call& counted) {
     to.has_any = true;
     if (to.first == scope_node::none) {
       to.first = node;
       to.sum.begin(p_.nodes[node], 1);
     }
     sets_.push_back({to.number, node});
+    to.sum.add(p_, calls, counted, roofs_.of(node));
+    variant_sum work = of_set_[numbers_.set_of[node]];
+    work.add(calls, counted, roofs_.of(node));
+    to.device.add(work);
+    if (to.step == step_share::none || device_.whole.empty()) return;
+    // Of which step it is, nobody knows.
+    to.device.total.unrecorded += device_.whole[node].unrecorded;
+    to.device.total.open += device_.whole[node].open;
   }
 
   /// Counts the sets of parameters of each row, and the names of their operators.
@@ -269,21 +281,30 @@ class step_rows {
       v.known = true;
       v.text = std::to_string(p_.steps[part.step].index);
     }
-    const device_row_sum& device = on_device_[part.whole];
     const figure unknown{0, absence::not_by_step};
     for (figure* f : {&row.mean_ns, &row.median_ns, &row.p99_ns, &row.min_ns, &row.max_ns,
                       &row.first_ns, &row.cpu})
       if (f->why != absence::no_calls && f->why != absence::graphs_only &&
           f->why != absence::not_joined)
         *f = unknown;
-    if (!row.of_step) device.finish(row, all_device, p_);
-    // Over whose time it would be, or what else is in a step, is not known.
-    if (device.total.runs() > 0 || device.total.unrecorded > 0)
-      row.flops_per_s = row.bytes_per_s = unknown;
-    row.gap_ns = unknown;
+    finish_device(row, part, all_device);
+    return row;
+  }
+  /// The roof of calls on the host is that of whole rows.
+  void finish_device(operator_row& row, const part_of_row& part, double all_device) const {
+    const figure unknown{0, absence::not_by_step};
+    const rates_of_row& rates = rates_[part.whole];
+    row.knows_device_of_step = row.of_step && parts_.device.knows(part.step);
+    if (row.knows_device_of_step || !row.of_step) part.device.finish(row, all_device, p_);
+    else row.gap_ns = unknown;
+    const bool knows_rates =
+        part.device.total.runs() > 0 &&
+        (row.of_step ? row.knows_device_of_step && rates.of_steps : rates.of_rest);
+    if (knows_rates) return;
+    // Whose time it would be over, or what else is in a step, is not known.
+    if (rates.on_device) row.flops_per_s = row.bytes_per_s = row.device_mean_ns = unknown;
     row.verdict = {};
     row.verdict.roof = row.verdict.ideal_ns = row.verdict.lost_ns = row.projected_ns = unknown;
-    return row;
   }
 
   struct row_node {
@@ -299,9 +320,11 @@ class step_rows {
   std::vector<bool> covers_;
   std::vector<double> waited_;  // by node; empty: none waited
   step_parts parts_;
-  std::vector<std::size_t> first_share_;  // of each node: where its shares begin
-  std::vector<row_sum> whole_;            // which calls cover others; no sums
-  std::vector<device_row_sum> on_device_;
+  std::vector<row_sum> whole_;         // which calls cover others; no sums
+  std::vector<std::uint32_t> depth_;   // by row: operators of it that the walk is in
+  std::vector<std::uint32_t> around_;  // the rows of these, outermost first
+  std::vector<rates_of_row> rates_;    // by row
+  std::vector<variant_sum> of_set_;    // whether its calls work on the device; no sums
   key_numbers numbers_of_parts_{0};
   std::deque<part_of_row> rows_;  // sums point into themselves
   std::vector<row_node> sets_;

@@ -60,7 +60,8 @@ struct gbench_times {
   bool on_device = false;
 
   explicit gbench_times(const operator_row& row) : real_ns(row.mean_ns) {
-    on_device = !row.of_step && row.device_mean_ns.why != absence::no_launch;
+    on_device =
+        (!row.of_step || row.knows_device_of_step) && row.device_mean_ns.why != absence::no_launch;
     if (on_device) real_ns = row.device_mean_ns;
     // Where the CPU time is not known, all of the host's time may be; calls that a CUDA graph
     // replays have none of either. A zero would be the geometric mean of all entries.

@@ -202,9 +202,13 @@ inline constexpr std::size_t longest_listed = 40;
                                          const operator_groups& chosen) {
   if (!plan.by.has(group_key::step) || p.stepping.threads.empty()) return;
   out.line(std::string{"n/a beside a step: "} + explain(absence::not_by_step));
-  bool any = false;
+  bool any = false, knows_device = false, lacks_device = false;
   for (const operator_group& g : chosen.groups)
-    for (const operator_row& row : g.rows) any = any || !row.of_step;
+    for (const operator_row& row : g.rows) {
+      any = any || !row.of_step;
+      if (row.of_step) (row.knows_device_of_step ? knows_device : lacks_device) = true;
+    }
+  if (knows_device) out.line("what a device did is in the step whose call launched it");
   if (!any) return;
   std::uint64_t ended = 0, whole = 0;
   for (const thread_steps& t : p.stepping.threads) ended += t.count;
@@ -214,11 +218,15 @@ inline constexpr std::size_t longest_listed = 40;
                  ? 1U
                  : 0U;
   whole += p.stepping.kept.size();
-  std::string text = "no step: calls outside steps, and calls that threads share or graphs replay";
+  std::string text = "no step: calls outside steps, and calls that threads share";
+  if (!knows_device) text += " or graphs replay";
   if (whole < ended)
     text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
             format_count(ended) + " that the timeline does not have whole";
-  if (plan.device) text += "; and the work of devices, which is not told apart by step";
+  if (plan.device && !knows_device)
+    text += "; and the work of devices, whose timeline has that of no such step whole";
+  else if (plan.device && lacks_device)
+    text += "; and the work of devices for steps that their timeline does not have whole";
   out.paragraph("", text, 2);
 }
 

@@ -105,14 +105,15 @@ struct text_plan {
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
-    if (options.sort.empty()) sort = find_column(default_sort());
+    if (options.sort.empty()) sort = find_column(default_sort(p));
     look_for_one_type(p);
     choose_sections(p);
   }
 
  private:
-  const char* default_sort() const {
-    if (by.has(group_key::step)) return "self";  // all else is not known of single steps
+  const char* default_sort(const profile& p) const {
+    if (by.has(group_key::step))  // only these are known of single steps
+      return p.device.timeline.items.empty() ? "self" : "device";
     return roofs ? "lost" : device ? "device" : "self";
   }
 
