@@ -130,10 +130,12 @@ test_configuration() {
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
-    # What reads sources, or compares times of its own, is done by ci-gcc.
+    # What reads sources, compares times of its own, or compiles much that is the same for both
+    # compilers is done by ci-gcc.
     ci-clang)
       local sources='structure\.(style|limits|format|layout|include_graph|preprocessed_size\.ops)'
-      options+=(-E "^($sources|examples\\.resnet50)") ;;
+      local compiled='structure\.(compile_cost|alone\.among_poisoned_macros)|abuse\.other_commits'
+      options+=(-E "^($sources|$compiled|examples\\.resnet50|tools\.query)") ;;
   esac
   ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \

@@ -126,9 +126,9 @@ for call, wanted in DESCRIBING.items():
     expect(f"{call} fails", r, launches=3, attributed=3, records=3, **clean)
     r, report = report_of("ends_after_its_work", "off", FAIL=call)
     check(f"{call} fails: {wanted}: {report}", re.search(wanted, report), r)
-for call in calls:
-    if call in DESCRIBING:
-        continue
+# With SHORT in the environment two of them: the threads are the same whichever call fails.
+others = [call for call in calls if call not in DESCRIBING]
+for call in others[:2] if "SHORT" in os.environ else others:
     kept()[0].write_text(text)
     r = run("reports_once", kprof="ceilings=measure", FAIL=call)
     expect(f"{call} fails", r, launches=3, attributed=3, records=3, **clean)
