@@ -19906,12 +19906,17 @@ namespace detail {
 
 /// The CPU time that threads without guards took at the least: that of the process, less all that
 /// threads with guards may have taken since the recording began (of those kept together: since
-/// their first scopes), and less what operators say of their threads. 0 where the process's is not
-/// known.
-[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
+/// their first scopes). 0 where the process's is not known.
+[[gnu::cold]] inline double helpers_cpu_ns(const profile& p) {
   double left = not_negative(p.cpu_ns);
   for (const thread_info& t : p.threads)
     left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
+  return std::max(0.0, left);
+}
+
+/// The same without what operators say of their threads: nobody knows what it was for.
+[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
+  double left = helpers_cpu_ns(p);
   for (const scope_node& n : p.nodes)
     if (n.work.valid && n.work.threads > 1)
       left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
@@ -20050,6 +20055,7 @@ namespace detail::advice_rules {
     off += ns;
     if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
   }
+  off -= std::min(off, helpers_cpu_ns(f.run));  // so long they may wait for their helpers
   if (off < 0.2 * f.window_ns) return false;
   const std::string name = std::exchange(out.where, "The program's operators");
   out.time_ns = out.gain_ns = off;
@@ -20291,8 +20297,9 @@ inline constexpr explanation explanations[] = {
     {"H12", "threads without guards do work that no row tells of",
      "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
     {"H13", "threads in operators are on no CPU: they wait, or others run in their place",
-     "for 20 % of the run, in calls whose CPU time is known; no work on a device, and H2 silent",
-     "the time on no CPU", "VTune"},
+     "for 20 % of the run beyond the CPU time of threads without guards, which calls may wait for; "
+     "in calls whose CPU time is known, no work on a device, and H2 silent",
+     "the time on no CPU beyond that", "VTune"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
@@ -21138,6 +21145,8 @@ inline const char* escape_of(line_style style) noexcept {
 
 class page {
  public:
+  static constexpr std::size_t widest_name = 40;  // of foreign names in a sentence
+
   page(std::size_t width, bool ascii, bool color = false)
       : width_(width), ascii_(ascii), color_(color) {}
 
@@ -21200,7 +21209,8 @@ class page {
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string name =
+          printable(names[i], widest_name, ascii_) + (notes.empty() ? "" : notes[i]);
       const std::string more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
       if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
@@ -27636,6 +27646,29 @@ inline bool has_long_calls(const operator_row& row) noexcept {
   return g.rows.size() == 1 ? name : name + ' ' + joined(describer.parts(r, g.sets[row]));
 }
 
+/// The rows of an operator as a sentence names them: whole, or what tells a long name from others.
+class names_of_rows {
+ public:
+  names_of_rows(const operator_group& g, const row_describer& describer)
+      : group_(g), describer_(describer) {}
+
+  [[gnu::cold]] std::string of(std::size_t row) {
+    const std::string whole = name_of_row(group_, row, describer_);
+    if (group_.rows.size() == 1 || display_width(whole) <= page::widest_name) return whole;
+    if (parts_.empty()) {
+      for (std::size_t i = 0; i < group_.rows.size(); ++i)
+        parts_.push_back(describer_.parts(group_.rows[i], group_.sets[i]));
+      take_shared(parts_);
+    }
+    return parts_[row].empty() ? whole : group_.rows[row].name + ' ' + joined(parts_[row]);
+  }
+
+ private:
+  const operator_group& group_;
+  const row_describer& describer_;
+  std::vector<part_list> parts_;  // of each row, without what all have
+};
+
 /// The rows whose first call took much longer, the largest excess first. An excess below a
 /// thousandth of the run is left out.
 [[gnu::cold]] inline void print_first_calls(page& out, const operator_groups& chosen,
@@ -27645,14 +27678,16 @@ inline bool has_long_calls(const operator_row& row) noexcept {
     std::string name, note;
   };
   std::vector<slow_row> slow;
-  for (const operator_group& g : chosen.groups)
+  for (const operator_group& g : chosen.groups) {
+    names_of_rows names(g, describer);
     for (std::size_t i = 0; i < g.shown; ++i) {
       const double excess = first_call_excess_ns(g.rows[i]);
       if (!(excess > 0.001 * plan.all_self_ns)) continue;
-      slow.push_back({excess, name_of_row(g, i, describer),
+      slow.push_back({excess, names.of(i),
                       " (first " + out.time(g.rows[i].first_ns.value) + ", then " +
                           out.time(g.rows[i].median_ns.value) + ')'});
     }
+  }
   if (slow.empty()) return;
   sort_table(slow, [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
   std::vector<std::string> names, notes;
@@ -28780,12 +28815,14 @@ inline constexpr std::size_t most_told = 3;
 [[gnu::cold]] inline void print_off_cpu(page& out, const profile& p, const operator_groups& chosen,
                                         const row_describer& describer, const text_plan& plan) {
   std::vector<off_cpu_time> found;
-  for (const operator_group& g : chosen.groups)
+  for (const operator_group& g : chosen.groups) {
+    names_of_rows names(g, describer);
     for (std::size_t i = 0; i < g.shown; ++i)
       if (was_off_cpu(off_cpu_of(g.rows[i]), plan)) {
         found.push_back(off_cpu_of(g.rows[i]));
-        found.back().name = name_of_row(g, i, describer);
+        found.back().name = names.of(i);
       }
+  }
   for (off_cpu_time& region : regions_off_cpu(p))
     if (was_off_cpu(region, plan)) found.push_back(std::move(region));
   if (found.empty()) return;
@@ -28796,7 +28833,7 @@ inline constexpr std::size_t most_told = 3;
        })) {
     if (told == most_told) break;
     const std::string name = out.ascii() ? ascii_notation(found[i].name) : found[i].name;
-    text += (told++ > 0 ? ", " : "") + printable(name, 40, out.ascii()) + " (" +
+    text += (told++ > 0 ? ", " : "") + printable(name, page::widest_name, out.ascii()) + " (" +
             out.time(found[i].self_ns) + " of " + out.time(found[i].measured_ns) + ')';
   }
   if (found.size() > told) text += " and " + format_count(found.size() - told) + " more";

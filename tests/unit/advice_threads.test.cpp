@@ -99,6 +99,16 @@ TEST_CASE("advice_threads.H13_operators_whose_threads_are_on_no_cpu") {
   profile waits = off(0.9);  // for a device
   waits.device.work.emplace_back().scope = 1;
   CHECK(gain(waits, "H13") == silent);
+  // They may wait for other threads of the process, whether or not operators say that these help.
+  profile helped = off(0.9);
+  helped.threads[0].begin_ns = 0, helped.threads[0].wall_ns = T;
+  helped.threads[0].off_cpu_ns = 0.9 * T;
+  helped.cpu_ns = 0.1 * T + 0.65 * T;
+  CHECK(gain(helped, "H13") == Approx(0.25 * T));
+  helped.cpu_ns = 0.1 * T + 0.75 * T;
+  CHECK(gain(helped, "H13") == silent);
+  helped.nodes[1].work.threads = 4;
+  CHECK(gain(helped, "H13") == silent);
 }
 
 TEST_CASE("advice_threads.H2_more_threads_than_cpus") {

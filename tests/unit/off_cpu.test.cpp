@@ -131,6 +131,20 @@ TEST_CASE("off_cpu.a_report_names_rows_that_were_off_the_cpu_for_long") {
   CHECK_FALSE(has(page_of(b.done(), at_width(120)), "off the CPU"));
 }
 
+TEST_CASE("off_cpu.rows_are_named_by_what_tells_them_apart") {
+  builder b;
+  const auto main = b.thread("main", 1);
+  const std::string same = "batch=32 height=1024 width=1024 channels=256 ";  // 40 columns, and more
+  for (const char* last : {"filters=1", "filters=2"}) {
+    const auto conv = b.op(main, "Conv", same + last);
+    b.calls(conv, 1, 50e6);
+    b.cpu(conv, 50e6, 40e6);
+  }
+  CHECK(line_with(page_of(b.done(), at_width(160)), lead) ==
+        std::string{lead} +
+            "Conv filters=1 (40.0 ms of 50.0 ms), Conv filters=2 (40.0 ms of 50.0 ms)");
+}
+
 TEST_CASE("off_cpu.little_of_the_run_is_not_told_and_many_rows_are_counted") {
   builder b;
   const auto main = b.thread("main", 1);

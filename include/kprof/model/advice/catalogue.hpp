@@ -243,8 +243,9 @@ inline constexpr explanation explanations[] = {
     {"H12", "threads without guards do work that no row tells of",
      "their CPU time >= 20 % of the process's, no work on a device", "not stated", "kprof"},
     {"H13", "threads in operators are on no CPU: they wait, or others run in their place",
-     "for 20 % of the run, in calls whose CPU time is known; no work on a device, and H2 silent",
-     "the time on no CPU", "VTune"},
+     "for 20 % of the run beyond the CPU time of threads without guards, which calls may wait for; "
+     "in calls whose CPU time is known, no work on a device, and H2 silent",
+     "the time on no CPU beyond that", "VTune"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},

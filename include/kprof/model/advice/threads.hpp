@@ -138,6 +138,7 @@ namespace detail::advice_rules {
     off += ns;
     if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
   }
+  off -= std::min(off, helpers_cpu_ns(f.run));  // so long they may wait for their helpers
   if (off < 0.2 * f.window_ns) return false;
   const std::string name = std::exchange(out.where, "The program's operators");
   out.time_ns = out.gain_ns = off;

@@ -48,6 +48,29 @@ inline bool has_long_calls(const operator_row& row) noexcept {
   return g.rows.size() == 1 ? name : name + ' ' + joined(describer.parts(r, g.sets[row]));
 }
 
+/// The rows of an operator as a sentence names them: whole, or what tells a long name from others.
+class names_of_rows {
+ public:
+  names_of_rows(const operator_group& g, const row_describer& describer)
+      : group_(g), describer_(describer) {}
+
+  [[gnu::cold]] std::string of(std::size_t row) {
+    const std::string whole = name_of_row(group_, row, describer_);
+    if (group_.rows.size() == 1 || display_width(whole) <= page::widest_name) return whole;
+    if (parts_.empty()) {
+      for (std::size_t i = 0; i < group_.rows.size(); ++i)
+        parts_.push_back(describer_.parts(group_.rows[i], group_.sets[i]));
+      take_shared(parts_);
+    }
+    return parts_[row].empty() ? whole : group_.rows[row].name + ' ' + joined(parts_[row]);
+  }
+
+ private:
+  const operator_group& group_;
+  const row_describer& describer_;
+  std::vector<part_list> parts_;  // of each row, without what all have
+};
+
 /// The rows whose first call took much longer, the largest excess first. An excess below a
 /// thousandth of the run is left out.
 [[gnu::cold]] inline void print_first_calls(page& out, const operator_groups& chosen,
@@ -57,14 +80,16 @@ inline bool has_long_calls(const operator_row& row) noexcept {
     std::string name, note;
   };
   std::vector<slow_row> slow;
-  for (const operator_group& g : chosen.groups)
+  for (const operator_group& g : chosen.groups) {
+    names_of_rows names(g, describer);
     for (std::size_t i = 0; i < g.shown; ++i) {
       const double excess = first_call_excess_ns(g.rows[i]);
       if (!(excess > 0.001 * plan.all_self_ns)) continue;
-      slow.push_back({excess, name_of_row(g, i, describer),
+      slow.push_back({excess, names.of(i),
                       " (first " + out.time(g.rows[i].first_ns.value) + ", then " +
                           out.time(g.rows[i].median_ns.value) + ')'});
     }
+  }
   if (slow.empty()) return;
   sort_table(slow, [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
   std::vector<std::string> names, notes;

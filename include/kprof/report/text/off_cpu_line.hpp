@@ -44,12 +44,14 @@ inline constexpr std::size_t most_told = 3;
 [[gnu::cold]] inline void print_off_cpu(page& out, const profile& p, const operator_groups& chosen,
                                         const row_describer& describer, const text_plan& plan) {
   std::vector<off_cpu_time> found;
-  for (const operator_group& g : chosen.groups)
+  for (const operator_group& g : chosen.groups) {
+    names_of_rows names(g, describer);
     for (std::size_t i = 0; i < g.shown; ++i)
       if (was_off_cpu(off_cpu_of(g.rows[i]), plan)) {
         found.push_back(off_cpu_of(g.rows[i]));
-        found.back().name = name_of_row(g, i, describer);
+        found.back().name = names.of(i);
       }
+  }
   for (off_cpu_time& region : regions_off_cpu(p))
     if (was_off_cpu(region, plan)) found.push_back(std::move(region));
   if (found.empty()) return;
@@ -60,7 +62,7 @@ inline constexpr std::size_t most_told = 3;
        })) {
     if (told == most_told) break;
     const std::string name = out.ascii() ? ascii_notation(found[i].name) : found[i].name;
-    text += (told++ > 0 ? ", " : "") + printable(name, 40, out.ascii()) + " (" +
+    text += (told++ > 0 ? ", " : "") + printable(name, page::widest_name, out.ascii()) + " (" +
             out.time(found[i].self_ns) + " of " + out.time(found[i].measured_ns) + ')';
   }
   if (found.size() > told) text += " and " + format_count(found.size() - told) + " more";

@@ -103,6 +103,8 @@ inline const char* escape_of(line_style style) noexcept {
 
 class page {
  public:
+  static constexpr std::size_t widest_name = 40;  // of foreign names in a sentence
+
   page(std::size_t width, bool ascii, bool color = false)
       : width_(width), ascii_(ascii), color_(color) {}
 
@@ -165,7 +167,8 @@ class page {
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string name =
+          printable(names[i], widest_name, ascii_) + (notes.empty() ? "" : notes[i]);
       const std::string more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
       if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
