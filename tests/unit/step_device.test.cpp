@@ -162,6 +162,13 @@ TEST_CASE("step_device.what_the_timeline_lacks_stays_in_the_rest") {
   CHECK_FALSE(n_a(cut, "10"));
   CHECK(n_a(cut, "11"));
 
+  // A window that was kept for another step lacks what ran later.
+  cut.device.timeline.windows = {{0, 2000}, {3000, 9000}};
+  CHECK(n_a(cut, "10"));
+  cut.stepping.kept = {{0, kprof::kept_as::slowest}};
+  CHECK_FALSE(n_a(cut, "10"));
+  CHECK(n_a(cut, "11"));
+
   profile off = good;  // the profile was saved without one
   off.device.timeline = {};
   CHECK(n_a(off, "10"));

@@ -10,6 +10,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ class step_device {
     const device_timeline& t = p.device.timeline;
     has_all_ = t.dropped_items == 0 && t.items.size() >= all_device_work(p).runs();
     for (std::uint32_t i = 0; i < p.steps.size(); ++i) {
-      known_[i] = has_rows[i] != 0 && timeline_has(p.steps[i]) ? 1 : 0;
+      known_[i] = has_rows[i] != 0 && timeline_has(i) ? 1 : 0;
       if (known_[i] != 0) order_.push_back(i);
     }
     sort_table(order_, [&](std::uint32_t a, std::uint32_t b) {
@@ -65,12 +66,16 @@ class step_device {
     const device_item* item;
   };
 
-  bool timeline_has(const step_mark& m) const {
+  /// Whether the timeline has all that the step launched. A window that ends before now has what
+  /// ran in it: of a step, what ran later is there only where the window was kept for that step.
+  bool timeline_has(std::uint32_t step) const {
     const device_timeline& t = p_.device.timeline;
+    const step_mark& m = p_.steps[step];
     if (m.end < m.begin) return false;
     if (t.windows.empty()) return has_all_;
     return std::any_of(t.windows.begin(), t.windows.end(), [&](const timeline_window& w) {
-      return w.begin <= m.begin && m.end <= w.end;
+      return w.begin <= m.begin && m.end <= w.end &&
+             (&w == &t.windows.back() || is_kept_step(p_, step));
     });
   }
   /// The step in which a call began; none: in no step that is known so far.
