@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -105,8 +106,8 @@ class part_notes {
  public:
   std::size_t size() const noexcept { return end_ - begin_; }
   const part_note& operator[](std::size_t i) const noexcept { return notes_[begin_ + i]; }
-  const part_note* begin() const noexcept { return notes_.data() + begin_; }
-  const part_note* end() const noexcept { return notes_.data() + end_; }
+  const part_note* begin() const noexcept { return notes_.get() + begin_; }
+  const part_note* end() const noexcept { return notes_.get() + end_; }
   /// How many ended up to `until`, in ticks.
   std::size_t count_until(std::uint64_t until) const noexcept {
     std::size_t least = 0, most = size();
@@ -122,13 +123,16 @@ class part_notes {
   /// Without memory it throws and changes nothing.
   void make_room(std::size_t more) {
     if (end_ + more <= room_) return;
-    notes_.resize(std::max(end_ + more, 2 * room_));
-    room_ = notes_.size();
+    const std::size_t wider = std::max(end_ + more, 2 * room_);
+    std::unique_ptr<part_note[]> notes(new part_note[wider]);  // not initialised
+    std::copy(begin(), end(), notes.get() + begin_);
+    notes_ = std::move(notes);
+    room_ = wider;
   }
   /// After make_room(). Member by member: a note made elsewhere would be read by wider loads than
   /// it was written by, and wait for it.
   void add(std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
-    part_note& n = notes_.data()[end_++];
+    part_note& n = notes_[end_++];
     n.node = node;
     n.begin = begin;
     n.end = end;
@@ -137,22 +141,22 @@ class part_notes {
   void take(std::size_t count) noexcept {
     begin_ += count;
     if (begin_ < end_ / 2) return;  // each is moved once at the most
-    std::copy(begin(), end(), notes_.data());
+    std::copy(begin(), end(), notes_.get());
     end_ -= begin_;
     begin_ = 0;
     if (end_ == 0 && room_ > kept) clear();
   }
   void clear() noexcept {
-    notes_ = std::vector<part_note>{};
+    notes_.reset();
     begin_ = end_ = room_ = 0;
   }
 
  private:
   static constexpr std::size_t kept = 4096;
-  std::vector<part_note> notes_;  // those from begin_ to end_; the others are room
+  std::unique_ptr<part_note[]> notes_;  // those from begin_ to end_; the others are room
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::size_t room_ = 0;  // the size of notes_, whose own takes a division
+  std::size_t room_ = 0;  // the size of notes_
 };
 
 /// The call_key()s of those of a thread's noted parts whose parameters were merged, in their order.
