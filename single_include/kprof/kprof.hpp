@@ -51870,6 +51870,7 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -51921,6 +51922,21 @@ class KPROF_DETAIL_LOCAL session_steps {
     };
     mark_inside_kprof mark_;
     std::unique_lock<std::mutex> lock_;
+  };
+
+  /// This thread calls the program's function, until the end of the block or an exception of that
+  /// function's. `handing`: the member, which names the thread.
+  class hands_to_program {
+   public:
+    explicit hands_to_program(const bool*& handing) noexcept
+        : handing_(handing), before_(std::exchange(handing, &inside_kprof)) {}
+    ~hands_to_program() { handing_ = before_; }
+    hands_to_program(const hands_to_program&) = delete;
+    hands_to_program& operator=(const hands_to_program&) = delete;
+
+   private:
+    const bool*& handing_;
+    const bool* before_;
   };
 
   /// Begins with step 0 of a schedule. The caller holds the lock, here and below.
@@ -52516,10 +52532,9 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   has_cycle_ = has_cycle_ || had_memory;
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
   if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
-  const bool* const before = std::exchange(handing_, &inside_kprof);
+  const hands_to_program hands(handing_);
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
-  handing_ = before;
 }
 
 /// hub_record::step.
