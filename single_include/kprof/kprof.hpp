@@ -35774,14 +35774,8 @@ class call_tree {
   call_tree(const call_tree&) = delete;
   call_tree& operator=(const call_tree&) = delete;
 
-  /// Forgets everything, and gives the memory back where that succeeds.
-  void clear() noexcept {
-    std::vector<open_frame> none;
-    clear_but(none);
-  }
-
   /// Forgets all counts, and all nodes but those of `kept` and those around them. Changes `kept` to
-  /// where they are now. Linear; takes no memory.
+  /// where they are now. Linear; takes no memory, and gives some back where that succeeds.
   void clear_but(std::vector<open_frame>& kept) noexcept {
     imprecise_ = 0;
     for (tree_node& n : nodes_) n.next_in_bucket = dropped_node;
@@ -35874,15 +35868,17 @@ class call_tree {
   /// Moves all that another thread's tree has counted here. `here`: places_of(other).
   void take(call_tree& other, const std::vector<std::uint32_t>& here) noexcept {
     budget_->remove(std::exchange(other.charged_, 0));  // its memory is free for what is added
+    std::uint64_t moved = other.imprecise_, counted = 0;
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
       to.add_samples(from, [this](std::size_t bytes) { return afford(bytes); });
       to.add_counts(from);
-      imprecise_ +=
+      moved +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+      counted += from.durations.count();
     }
-    imprecise_ += other.imprecise_;
+    imprecise_ += std::min(moved, counted);  // some have been moved there and here
   }
 
   /// The call_key() of the part whose parameters were merged last, while the budget was spent.
@@ -37645,7 +37641,9 @@ struct shared_sums {
     min_wall = std::min(min_wall, other.min_wall);
     slowest.put_all(other.slowest);
     if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
-    imprecise += other.imprecise + durations.merge(other.durations, may_grow);
+    // Some have been moved there and here.
+    imprecise +=
+        std::min(other.calls, other.imprecise + durations.merge(other.durations, may_grow));
   }
 };
 
@@ -37845,9 +37843,9 @@ class KPROF_DETAIL_LOCAL step_totals {
     shortest = std::min(shortest, other.shortest);
     longest = std::max(longest, other.longest);
     nested += other.nested;
-    imprecise += other.imprecise + durations.merge(other.durations, [this](std::size_t bytes) {
-      return afford(bytes);
-    });
+    const auto moved =
+        durations.merge(other.durations, [this](std::size_t bytes) { return afford(bytes); });
+    imprecise += std::min(other.count, other.imprecise + moved);  // some both there and here
   }
 
   static constexpr std::uint64_t counted_on = ~std::uint64_t{0};
