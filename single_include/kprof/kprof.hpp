@@ -40616,10 +40616,10 @@ class KPROF_DETAIL_LOCAL recorder {
     counts_.closed_elsewhere.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends
-  /// meanwhile.
-  template <class Visit>
-  void each_thread(Visit visit) {
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked, and then after(). No
+  /// thread joins or ends meanwhile, and no parts of shared calls are joined.
+  template <class Visit, class After = void (*)() noexcept>
+  void each_thread(Visit visit, After after = &nothing) {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
@@ -40629,6 +40629,7 @@ class KPROF_DETAIL_LOCAL recorder {
       counts_.time_snapshot_folding([log] { log->fold(); });
       visit(*log);
     }
+    after();
   }
 
   /// Joins the parts of shared calls that ended up to `until`, in ticks.
@@ -40761,6 +40762,7 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
+  static void nothing() noexcept {}
   /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
   void join_parts_unless_busy(std::uint64_t until) noexcept {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
@@ -41804,9 +41806,11 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       add_open(of(*group), number.part, 1);
   }
 
-  /// After the last node.
-  void finish() {
-    few_notes notes(out_.notes);
+  /// After the last node, in the same turn of the list of threads: until that ends, no group that a
+  /// node was added with is forgotten. Returns notes for the profile.
+  std::vector<std::string> finish() {
+    std::vector<std::string> told;
+    few_notes notes(told);
     std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls
     known_.each([this](const part_group& g) { static_cast<void>(of(g)); });
     for (const gathered& g : groups_) {
@@ -41840,6 +41844,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     for (const auto& [index, number] : impossible_)
       notes.add(impossible(out_.nodes[index], number));
     notes.finish("more lines like these, on calls whose parts do not fit together");
+    return told;
   }
 
  private:
@@ -42763,18 +42768,22 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until, from.windows());
-  from.each_thread([&](thread_log& log) {
+  // A thread that records joins parts, which makes and forgets the groups that are looked at here.
+  std::vector<std::string> of_shared;
+  const auto finish_shared = [&] { of_shared = shared.finish(); };
+  const auto add = [&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now, from.windows());
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
                links, steps.kept());
-  });
+  };
+  from.each_thread(add, finish_shared);
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
-  shared.finish();
+  for (std::string& note : of_shared) out.notes.push_back(std::move(note));
   steps.finish(out, from.counts().recycled_until, from.windows());
   const recorder_counts& counts = from.counts();
   if (const std::uint64_t lost = counts.steps_lost; lost != 0)
