@@ -25,6 +25,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -46,7 +47,7 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
       if (file < 0) return cannot_write(quoted_path(path), error).message;
       printer = new call_printer(of, file);
       static_cast<void>(write_header(file));
-      store(printer);
+      current.store(printer, std::memory_order_release);
       if (!start_own_thread(&call_printer::run, printer))
         wrong = "the system gave no thread: verbose= prints calls when the program ends";
     }
@@ -58,10 +59,11 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
     static_cast<void>(attempt([] {
       call_printer* printer = load();
       if (printer == nullptr) return;
-      if (owner != getpid()) {
-        auto* const own = new call_printer(printer->recorded(), printer->descriptor());
+      if (printer->process() != getpid()) {
+        auto own = std::make_unique<call_printer>(printer->recorded(), printer->descriptor());
         own->restart(printer->time(), true);
-        store(printer = own);
+        // Threads of the child may end at once: one of them makes its printer.
+        if (current.compare_exchange_strong(printer, own.get())) printer = own.release();
       }
       printer->print();
     }));
@@ -80,17 +82,12 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
     return file;
   }
   static call_printer* load() noexcept { return current.load(std::memory_order_acquire); }
-  static void store(call_printer* printer) noexcept {
-    owner = getpid();
-    current.store(printer, std::memory_order_release);
-  }
   static int write_header(int file) {
     const quiet_writes quiet;
     const int to = file == STDERR_FILENO ? stream_for(file, write_time::now) : file;
     return to < 0 ? EBADF : write_all(to, verbose_header);
   }
   static inline constinit std::atomic<call_printer*> current{nullptr};
-  static inline constinit std::atomic<pid_t> owner{0};
 };
 
 KPROF_DETAIL_LOCAL inline constexpr live_calls_functions verbose_functions{&verbose_calls::start,

@@ -128,6 +128,10 @@ def main():
         child = [r for r in rows if "n=900" in r["parameters"] or r["op"] == "Plain"][-10:]
         expect("the child's calls", sum("n=900" in r["parameters"] for r in child), 5)
         expect("lines", (len(rows), lost), (2 * 2 * 50 + 10, 0))
+        run(program, f"verbose={path}", "1", "1", "forks")
+        with open(path, "rb") as file:
+            rows, _ = calls_in(file.read())
+        expect("calls of children whose threads end at once", len(rows), 2 * (1 + 4 * 100))
         wrong = run(program, "verbose=/no/folder/x.csv,report", "1", "1")
         expect("no file", b"" if b"/no/folder" in wrong else wrong, b"")
         check_what_is_no_file(program, folder)

@@ -192,6 +192,7 @@ class KPROF_DETAIL_LOCAL call_printer {
 
   recorder& recorded() const noexcept { return recorder_; }
   int descriptor() const noexcept { return descriptor_; }
+  pid_t process() const noexcept { return process_; }
   const timebase& time() const noexcept { return time_; }
 
  private:
@@ -214,7 +215,8 @@ class KPROF_DETAIL_LOCAL call_printer {
 
   recorder& recorder_;
   const int descriptor_;
-  std::mutex mutex_;  // guards all below
+  const pid_t process_ = getpid();  // that made it
+  std::mutex mutex_;                // guards all below
   timebase time_;
   bool prints_ = false;
   std::unordered_map<const thread_log*, log_reader> readers_;
