@@ -15,6 +15,9 @@
 #include <kprof/session/call_printer.hpp>
 #include <kprof/session/live_calls.hpp>
 #include <kprof/session/verbose_line.hpp>
+#include <kprof/write/descriptor.hpp>
+#include <kprof/write/file_place.hpp>
+#include <kprof/write/output_file.hpp>
 #include <kprof/write/write_error.hpp>
 
 #include <fcntl.h>
@@ -22,6 +25,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -38,13 +42,12 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
     if (printer == nullptr && !prints) return wrong;
     if (printer == nullptr) {
       const std::string path = to == "on" || to.empty() ? "" : expand_path(to);
-      const int file = path.empty()
-                           ? STDERR_FILENO
-                           : open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
-      if (file < 0) return cannot_write(quoted_path(path), errno).message;
+      int error = 0;
+      const int file = path.empty() ? STDERR_FILENO : open_to_stay(find_place(path), error);
+      if (file < 0) return cannot_write(quoted_path(path), error).message;
       printer = new call_printer(of, file);
       static_cast<void>(write_header(file));
-      store(printer);
+      current.store(printer, std::memory_order_release);
       if (!start_own_thread(&call_printer::run, printer))
         wrong = "the system gave no thread: verbose= prints calls when the program ends";
     }
@@ -56,28 +59,35 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
     static_cast<void>(attempt([] {
       call_printer* printer = load();
       if (printer == nullptr) return;
-      if (owner != getpid()) {
-        auto* const own = new call_printer(printer->recorded(), printer->descriptor());
+      if (printer->process() != getpid()) {
+        auto own = std::make_unique<call_printer>(printer->recorded(), printer->descriptor());
         own->restart(printer->time(), true);
-        store(printer = own);
+        // Threads of the child may end at once: one of them makes its printer.
+        if (current.compare_exchange_strong(printer, own.get())) printer = own.release();
       }
       printer->print();
     }));
   }
 
  private:
-  static call_printer* load() noexcept { return current.load(std::memory_order_acquire); }
-  static void store(call_printer* printer) noexcept {
-    owner = getpid();
-    current.store(printer, std::memory_order_release);
+  /// A descriptor for the file, pipe or device, which the program cannot close; -1 and the error's
+  /// number where there is none. What /dev/stdout and the like lead to is not truncated.
+  [[gnu::cold]] static int open_to_stay(const file_place& place, int& error) noexcept {
+    int file = -1;
+    if ((error = place.error) != 0) return file;
+    if (place.descriptor >= 0) file = fcntl(place.descriptor, F_DUPFD_CLOEXEC, 3);
+    else if (!is_for_file(place)) file = open_special(place.path);
+    else file = open_file(place.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+    if (file < 0) error = errno;
+    return file;
   }
+  static call_printer* load() noexcept { return current.load(std::memory_order_acquire); }
   static int write_header(int file) {
     const quiet_writes quiet;
     const int to = file == STDERR_FILENO ? stream_for(file, write_time::now) : file;
     return to < 0 ? EBADF : write_all(to, verbose_header);
   }
   static inline constinit std::atomic<call_printer*> current{nullptr};
-  static inline constinit std::atomic<pid_t> owner{0};
 };
 
 KPROF_DETAIL_LOCAL inline constexpr live_calls_functions verbose_functions{&verbose_calls::start,

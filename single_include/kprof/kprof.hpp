@@ -36168,14 +36168,8 @@ class call_tree {
   call_tree(const call_tree&) = delete;
   call_tree& operator=(const call_tree&) = delete;
 
-  /// Forgets everything, and gives the memory back where that succeeds.
-  void clear() noexcept {
-    std::vector<open_frame> none;
-    clear_but(none);
-  }
-
   /// Forgets all counts, and all nodes but those of `kept` and those around them. Changes `kept` to
-  /// where they are now. Linear; takes no memory.
+  /// where they are now. Linear; takes no memory, and gives some back where that succeeds.
   void clear_but(std::vector<open_frame>& kept) noexcept {
     imprecise_ = 0;
     for (tree_node& n : nodes_) n.next_in_bucket = dropped_node;
@@ -36268,15 +36262,17 @@ class call_tree {
   /// Moves all that another thread's tree has counted here. `here`: places_of(other).
   void take(call_tree& other, const std::vector<std::uint32_t>& here) noexcept {
     budget_->remove(std::exchange(other.charged_, 0));  // its memory is free for what is added
+    std::uint64_t moved = other.imprecise_, counted = 0;
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
       to.add_samples(from, [this](std::size_t bytes) { return afford(bytes); });
       to.add_counts(from);
-      imprecise_ +=
+      moved +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+      counted += from.durations.count();
     }
-    imprecise_ += other.imprecise_;
+    imprecise_ += std::min(moved, counted);  // some have been moved there and here
   }
 
   /// The call_key() of the part whose parameters were merged last, while the budget was spent.
@@ -37632,17 +37628,21 @@ class node_paths {
     replayed_.clear();
   }
 
-  /// The path of a node; 0 for the root.
+  /// The path of a node; 0 for the root. It does not call itself: a context that goes on from task
+  /// to task makes paths of any length, and the thread may have a small stack.
   std::uint32_t path_of(std::uint32_t node) {
-    if (node == call_tree::root) return 0;
-    if (const auto known = paths_of_nodes_.find(node); known != paths_of_nodes_.end())
-      return known->second;
-    const tree_node& n = (*tree_)[node];
-    const payload p = tree_->payload_of(n);
-    const std::uint32_t path =
-        paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged,
-                           n.values, std::string(p.shown, p.shown_size)});
-    return paths_of_nodes_[node] = path;
+    std::vector<std::uint32_t> unknown;  // from the node outwards
+    std::uint32_t path = 0;
+    for (; node != call_tree::root; node = (*tree_)[node].parent) {
+      if (const auto known = paths_of_nodes_.find(node); known != paths_of_nodes_.end()) {
+        path = known->second;
+        break;
+      }
+      unknown.push_back(node);
+    }
+    for (; !unknown.empty(); unknown.pop_back())
+      path = paths_of_nodes_[unknown.back()] = paths_->number_of(step_of(unknown.back(), path));
+    return path;
   }
   /// Work is captured into a graph in the scope of a node: whether it is the first under its path.
   bool begin_in_graph(std::uint64_t graph, std::uint32_t node) {
@@ -37659,13 +37659,23 @@ class node_paths {
   void keep(std::uint32_t path) { paths_->keep(path); }
 
   /// The node of a path under this thread's root; made when it is new. The root for a path that has
-  /// been forgotten.
+  /// been forgotten. It does not call itself, as path_of().
   std::uint32_t node_of(std::uint32_t path) {
-    if (path == 0) return call_tree::root;
-    if (const auto known = nodes_.find(path); known != nodes_.end()) return known->second;
-    const path_table::step s = (*paths_)[path];
-    if (s.site == 0) return call_tree::root;
-    return nodes_[path] = child_of(node_of(s.parent), s);
+    std::vector<std::uint32_t> unknown;  // from the innermost outwards
+    std::uint32_t node = call_tree::root;
+    while (path != 0) {
+      if (const auto known = nodes_.find(path); known != nodes_.end()) {
+        node = known->second;
+        break;
+      }
+      unknown.push_back(path);
+      path = (*paths_)[path].parent;
+    }
+    for (; !unknown.empty(); unknown.pop_back()) {
+      const path_table::step s = (*paths_)[unknown.back()];
+      if (s.site != 0) node = nodes_[unknown.back()] = child_of(node, s);
+    }
+    return node;
   }
 
   /// The node of what was captured under the path `captured` into graphs launched under the path
@@ -37683,6 +37693,13 @@ class node_paths {
   }
 
  private:
+  /// What a node adds to the path of its parent.
+  path_table::step step_of(std::uint32_t node, std::uint32_t parent) {
+    const tree_node& n = (*tree_)[node];
+    const payload p = tree_->payload_of(n);
+    return {parent,   n.site,   std::string(p.bytes, p.size),
+            n.merged, n.values, std::string(p.shown, p.shown_size)};
+  }
   std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
     return tree_->child(parent, s.site,
                         {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size()), s.shown.data(),
@@ -38018,7 +38035,9 @@ struct shared_sums {
     min_wall = std::min(min_wall, other.min_wall);
     slowest.put_all(other.slowest);
     if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
-    imprecise += other.imprecise + durations.merge(other.durations, may_grow);
+    // Some have been moved there and here.
+    imprecise +=
+        std::min(other.calls, other.imprecise + durations.merge(other.durations, may_grow));
   }
 };
 
@@ -38218,9 +38237,9 @@ class KPROF_DETAIL_LOCAL step_totals {
     shortest = std::min(shortest, other.shortest);
     longest = std::max(longest, other.longest);
     nested += other.nested;
-    imprecise += other.imprecise + durations.merge(other.durations, [this](std::size_t bytes) {
-      return afford(bytes);
-    });
+    const auto moved =
+        durations.merge(other.durations, [this](std::size_t bytes) { return afford(bytes); });
+    imprecise += std::min(other.count, other.imprecise + moved);  // some both there and here
   }
 
   static constexpr std::uint64_t counted_on = ~std::uint64_t{0};
@@ -40991,10 +41010,10 @@ class KPROF_DETAIL_LOCAL recorder {
     counts_.closed_elsewhere.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends
-  /// meanwhile.
-  template <class Visit>
-  void each_thread(Visit visit) {
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked, and then after(). No
+  /// thread joins or ends meanwhile, and no parts of shared calls are joined.
+  template <class Visit, class After = void (*)() noexcept>
+  void each_thread(Visit visit, After after = &nothing) {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
@@ -41004,6 +41023,7 @@ class KPROF_DETAIL_LOCAL recorder {
       counts_.time_snapshot_folding([log] { log->fold(); });
       visit(*log);
     }
+    after();
   }
 
   /// Joins the parts of shared calls that ended up to `until`, in ticks.
@@ -41136,6 +41156,7 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
+  static void nothing() noexcept {}
   /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
   void join_parts_unless_busy(std::uint64_t until) noexcept {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
@@ -42179,9 +42200,11 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       add_open(of(*group), number.part, 1);
   }
 
-  /// After the last node.
-  void finish() {
-    few_notes notes(out_.notes);
+  /// After the last node, in the same turn of the list of threads: until that ends, no group that a
+  /// node was added with is forgotten. Returns notes for the profile.
+  std::vector<std::string> finish() {
+    std::vector<std::string> told;
+    few_notes notes(told);
     std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls
     known_.each([this](const part_group& g) { static_cast<void>(of(g)); });
     for (const gathered& g : groups_) {
@@ -42215,6 +42238,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     for (const auto& [index, number] : impossible_)
       notes.add(impossible(out_.nodes[index], number));
     notes.finish("more lines like these, on calls whose parts do not fit together");
+    return told;
   }
 
  private:
@@ -43138,18 +43162,22 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until, from.windows());
-  from.each_thread([&](thread_log& log) {
+  // A thread that records joins parts, which makes and forgets the groups that are looked at here.
+  std::vector<std::string> of_shared;
+  const auto finish_shared = [&] { of_shared = shared.finish(); };
+  const auto add = [&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now, from.windows());
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
                links, steps.kept());
-  });
+  };
+  from.each_thread(add, finish_shared);
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
-  shared.finish();
+  for (std::string& note : of_shared) out.notes.push_back(std::move(note));
   steps.finish(out, from.counts().recycled_until, from.windows());
   const recorder_counts& counts = from.counts();
   if (const std::uint64_t lost = counts.steps_lost; lost != 0)
@@ -52243,6 +52271,7 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -52294,6 +52323,21 @@ class KPROF_DETAIL_LOCAL session_steps {
     };
     mark_inside_kprof mark_;
     std::unique_lock<std::mutex> lock_;
+  };
+
+  /// This thread calls the program's function, until the end of the block or an exception of that
+  /// function's. `handing`: the member, which names the thread.
+  class hands_to_program {
+   public:
+    explicit hands_to_program(const bool*& handing) noexcept
+        : handing_(handing), before_(std::exchange(handing, &inside_kprof)) {}
+    ~hands_to_program() { handing_ = before_; }
+    hands_to_program(const hands_to_program&) = delete;
+    hands_to_program& operator=(const hands_to_program&) = delete;
+
+   private:
+    const bool*& handing_;
+    const bool* before_;
   };
 
   /// Begins with step 0 of a schedule. The caller holds the lock, here and below.
@@ -52889,10 +52933,9 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   has_cycle_ = has_cycle_ || had_memory;
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
   if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
-  const bool* const before = std::exchange(handing_, &inside_kprof);
+  const hands_to_program hands(handing_);
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
-  handing_ = before;
 }
 
 /// hub_record::step.

@@ -87,6 +87,31 @@ def check_rows(rows, wanted):
     expect("inner calls", inner, sum(wanted.values()))
 
 
+def check_what_is_no_file(program, folder):
+    """A pipe that nobody reads, or whose reader takes nothing, and standard output."""
+    pipe = f"{folder}/pipe"
+    os.mkfifo(pipe)
+    began = time.monotonic()
+    report = subprocess.run([program, "2", "50"], stdout=subprocess.PIPE, check=True, timeout=60,
+                            env={**os.environ, "KPROF": f"verbose={pipe},report"}).stdout
+    expect("a pipe without a reader is told", b"nobody reads from it" in report, True)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    run(program, f"verbose={pipe}", "2", "20000")
+    expect("some of it is there", len(os.read(reader, 4096)) > 0, True)
+    os.close(reader)
+    expect("no wait for ever", time.monotonic() - began < 60, True)
+
+    log = f"{folder}/log"
+    with open(log, "w") as file:
+        file.write("printed before\n")
+        file.flush()
+        subprocess.run([program, "2", "50"], stdout=file, check=True,
+                       env={**os.environ, "KPROF": "verbose=/dev/stdout"})
+    with open(log, "rb") as file:
+        expect("what a program printed before", file.readline(), b"printed before\n")
+        expect("lines", len(calls_in(file.read())[0]), 2 * 2 * 50)
+
+
 def main():
     program = sys.argv[1]
     expect("nothing unasked", run(program, "on", "2", "100"), b"")
@@ -103,8 +128,13 @@ def main():
         child = [r for r in rows if "n=900" in r["parameters"] or r["op"] == "Plain"][-10:]
         expect("the child's calls", sum("n=900" in r["parameters"] for r in child), 5)
         expect("lines", (len(rows), lost), (2 * 2 * 50 + 10, 0))
+        run(program, f"verbose={path}", "1", "1", "forks")
+        with open(path, "rb") as file:
+            rows, _ = calls_in(file.read())
+        expect("calls of children whose threads end at once", len(rows), 2 * (1 + 4 * 100))
         wrong = run(program, "verbose=/no/folder/x.csv,report", "1", "1")
         expect("no file", b"" if b"/no/folder" in wrong else wrong, b"")
+        check_what_is_no_file(program, folder)
 
     # What is recycled before it is printed is counted: three scopes a call, one of them a region.
     rows, lost = calls_in(run(program, "verbose=on,memory=1MiB", "2", "500000"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Calls operators on several threads: verbose THREADS CALLS [fork | wait]. With `fork` the main
-// thread then forks a child that calls five more; with `wait` it says "done" and waits for input.
+// Calls operators on several threads: verbose THREADS CALLS [fork | forks | wait]. With `fork` the
+// main thread then forks a child that calls five more, with `forks` 100 children with four threads
+// that make a call each and end at once; with `wait` it says "done" and waits for input.
 
 #include <kprof/kprof.hpp>
 
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -47,6 +49,30 @@ void call(std::int64_t thread, std::int64_t i) {
   KPROF_OP(Plain, {.n = i % 3});
 }
 
+/// Threads that make one call each and end when all have.
+void end_at_once(std::int64_t first) {
+  std::atomic<int> called{0};
+  std::vector<std::thread> all;
+  for (std::int64_t t = 0; t < 4; ++t)
+    all.emplace_back([&called, thread = first + t] {
+      call(thread, 0);
+      ++called;
+      while (called < 4) {}
+    });
+  for (std::thread& t : all) t.join();
+}
+/// The exit status of a child that calls run().
+template <class Run>
+int child_of(Run run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    run();
+    std::exit(0);
+  }
+  int status = 1;
+  return waitpid(child, &status, 0) == child ? status : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,7 +89,12 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     std::getchar();
   }
-  if (then != "fork") return 0;
-  if (const pid_t child = fork(); child != 0) return waitpid(child, nullptr, 0) == child ? 0 : 1;
-  for (int i = 0; i < 5; ++i) call(900, i);
+  int status = 0;
+  for (std::int64_t c = 1; then == "forks" && c <= 100; ++c)
+    status += child_of([c] { end_at_once(10 * c); });
+  if (then == "fork")
+    status += child_of([] {
+      for (int i = 0; i < 5; ++i) call(900, i);
+    });
+  return status == 0 ? 0 : 1;
 }

@@ -123,3 +123,22 @@ TEST_CASE("step_totals.what_ran_before_the_first_step_is_one_unless_it_has_a_num
   CHECK(numbered.count == 2);
   CHECK_FALSE(numbered.runs);
 }
+
+TEST_CASE("step_totals.a_duration_without_room_counts_as_imprecise_once_wherever_it_is_moved") {
+  tree_budget budget;
+  budget.set_limit(1);  // no histogram has more than one bucket
+  step_totals first(budget), second(budget), all(budget);
+  std::uint64_t at = 5;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    step_totals& of = i % 2 == 0 ? first : second;
+    of.add({step_totals::counted_on, at, at + (i << 20U)});
+    at += i << 20U;
+  }
+  for (step_totals* const of : {&first, &second}) {
+    all.make_room_for(*of);
+    all.merge(*of);
+  }
+  CHECK(all.count == 200);
+  CHECK(all.imprecise > 100);
+  CHECK(all.imprecise <= 200);
+}

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -234,6 +235,22 @@ TEST_CASE("steps.a_function_that_takes_profiles_is_not_called_inside_itself") {
   kprof::on_profile(nullptr);
   REQUIRE(kprof::start());
 }
+
+#if defined(__cpp_exceptions)
+TEST_CASE("steps.a_function_that_takes_profiles_may_leave_stop_by_an_exception") {
+  static int calls = 0;
+  kprof::on_profile([](const kprof::profile&, void*) {
+    if (++calls == 1) throw std::runtime_error("the program's own");
+  });
+  REQUIRE(kprof::start());
+  CHECK_THROWS_AS(kprof::stop(), std::runtime_error);
+  REQUIRE(kprof::start());
+  kprof::stop();
+  CHECK(calls == 2);
+  kprof::on_profile(nullptr);
+  REQUIRE(kprof::start());
+}
+#endif
 
 TEST_CASE("steps.a_function_that_takes_profiles_may_start_without_a_schedule_or_stop") {
   static bool starts = false;

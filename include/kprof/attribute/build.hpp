@@ -277,18 +277,22 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   from.join_parts(at.now);
   from.each_thread([&](thread_log& log) { steps.look_at(log); });
   steps.choose(from.counts().recycled_until, from.windows());
-  from.each_thread([&](thread_log& log) {
+  // A thread that records joins parts, which makes and forgets the groups that are looked at here.
+  std::vector<std::string> of_shared;
+  const auto finish_shared = [&] { of_shared = shared.finish(); };
+  const auto add = [&](thread_log& log) {
     steps.add(out, log, static_cast<std::uint32_t>(out.threads.size()),
               static_cast<std::uint32_t>(out.nodes.size()), at.now, from.windows());
     unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
     add_thread(out, log, from.sites(), operators, from.shared_calls().groups(), shared, at, history,
                links, steps.kept());
-  });
+  };
+  from.each_thread(add, finish_shared);
   if (unshared.has_candidates())
     from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
   unshared.tell(out);
-  shared.finish();
+  for (std::string& note : of_shared) out.notes.push_back(std::move(note));
   steps.finish(out, from.counts().recycled_until, from.windows());
   const recorder_counts& counts = from.counts();
   if (const std::uint64_t lost = counts.steps_lost; lost != 0)

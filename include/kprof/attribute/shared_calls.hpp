@@ -103,9 +103,11 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       add_open(of(*group), number.part, 1);
   }
 
-  /// After the last node.
-  void finish() {
-    few_notes notes(out_.notes);
+  /// After the last node, in the same turn of the list of threads: until that ends, no group that a
+  /// node was added with is forgotten. Returns notes for the profile.
+  std::vector<std::string> finish() {
+    std::vector<std::string> told;
+    few_notes notes(told);
     std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls
     known_.each([this](const part_group& g) { static_cast<void>(of(g)); });
     for (const gathered& g : groups_) {
@@ -139,6 +141,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     for (const auto& [index, number] : impossible_)
       notes.add(impossible(out_.nodes[index], number));
     notes.finish("more lines like these, on calls whose parts do not fit together");
+    return told;
   }
 
  private:

@@ -35,14 +35,8 @@ class call_tree {
   call_tree(const call_tree&) = delete;
   call_tree& operator=(const call_tree&) = delete;
 
-  /// Forgets everything, and gives the memory back where that succeeds.
-  void clear() noexcept {
-    std::vector<open_frame> none;
-    clear_but(none);
-  }
-
   /// Forgets all counts, and all nodes but those of `kept` and those around them. Changes `kept` to
-  /// where they are now. Linear; takes no memory.
+  /// where they are now. Linear; takes no memory, and gives some back where that succeeds.
   void clear_but(std::vector<open_frame>& kept) noexcept {
     imprecise_ = 0;
     for (tree_node& n : nodes_) n.next_in_bucket = dropped_node;
@@ -135,15 +129,17 @@ class call_tree {
   /// Moves all that another thread's tree has counted here. `here`: places_of(other).
   void take(call_tree& other, const std::vector<std::uint32_t>& here) noexcept {
     budget_->remove(std::exchange(other.charged_, 0));  // its memory is free for what is added
+    std::uint64_t moved = other.imprecise_, counted = 0;
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
       to.add_samples(from, [this](std::size_t bytes) { return afford(bytes); });
       to.add_counts(from);
-      imprecise_ +=
+      moved +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+      counted += from.durations.count();
     }
-    imprecise_ += other.imprecise_;
+    imprecise_ += std::min(moved, counted);  // some have been moved there and here
   }
 
   /// The call_key() of the part whose parameters were merged last, while the budget was spent.

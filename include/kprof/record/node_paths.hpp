@@ -32,17 +32,21 @@ class node_paths {
     replayed_.clear();
   }
 
-  /// The path of a node; 0 for the root.
+  /// The path of a node; 0 for the root. It does not call itself: a context that goes on from task
+  /// to task makes paths of any length, and the thread may have a small stack.
   std::uint32_t path_of(std::uint32_t node) {
-    if (node == call_tree::root) return 0;
-    if (const auto known = paths_of_nodes_.find(node); known != paths_of_nodes_.end())
-      return known->second;
-    const tree_node& n = (*tree_)[node];
-    const payload p = tree_->payload_of(n);
-    const std::uint32_t path =
-        paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged,
-                           n.values, std::string(p.shown, p.shown_size)});
-    return paths_of_nodes_[node] = path;
+    std::vector<std::uint32_t> unknown;  // from the node outwards
+    std::uint32_t path = 0;
+    for (; node != call_tree::root; node = (*tree_)[node].parent) {
+      if (const auto known = paths_of_nodes_.find(node); known != paths_of_nodes_.end()) {
+        path = known->second;
+        break;
+      }
+      unknown.push_back(node);
+    }
+    for (; !unknown.empty(); unknown.pop_back())
+      path = paths_of_nodes_[unknown.back()] = paths_->number_of(step_of(unknown.back(), path));
+    return path;
   }
   /// Work is captured into a graph in the scope of a node: whether it is the first under its path.
   bool begin_in_graph(std::uint64_t graph, std::uint32_t node) {
@@ -59,13 +63,23 @@ class node_paths {
   void keep(std::uint32_t path) { paths_->keep(path); }
 
   /// The node of a path under this thread's root; made when it is new. The root for a path that has
-  /// been forgotten.
+  /// been forgotten. It does not call itself, as path_of().
   std::uint32_t node_of(std::uint32_t path) {
-    if (path == 0) return call_tree::root;
-    if (const auto known = nodes_.find(path); known != nodes_.end()) return known->second;
-    const path_table::step s = (*paths_)[path];
-    if (s.site == 0) return call_tree::root;
-    return nodes_[path] = child_of(node_of(s.parent), s);
+    std::vector<std::uint32_t> unknown;  // from the innermost outwards
+    std::uint32_t node = call_tree::root;
+    while (path != 0) {
+      if (const auto known = nodes_.find(path); known != nodes_.end()) {
+        node = known->second;
+        break;
+      }
+      unknown.push_back(path);
+      path = (*paths_)[path].parent;
+    }
+    for (; !unknown.empty(); unknown.pop_back()) {
+      const path_table::step s = (*paths_)[unknown.back()];
+      if (s.site != 0) node = nodes_[unknown.back()] = child_of(node, s);
+    }
+    return node;
   }
 
   /// The node of what was captured under the path `captured` into graphs launched under the path
@@ -83,6 +97,13 @@ class node_paths {
   }
 
  private:
+  /// What a node adds to the path of its parent.
+  path_table::step step_of(std::uint32_t node, std::uint32_t parent) {
+    const tree_node& n = (*tree_)[node];
+    const payload p = tree_->payload_of(n);
+    return {parent,   n.site,   std::string(p.bytes, p.size),
+            n.merged, n.values, std::string(p.shown, p.shown_size)};
+  }
   std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
     return tree_->child(parent, s.site,
                         {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size()), s.shown.data(),

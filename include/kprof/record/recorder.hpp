@@ -105,10 +105,10 @@ class KPROF_DETAIL_LOCAL recorder {
     counts_.closed_elsewhere.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends
-  /// meanwhile.
-  template <class Visit>
-  void each_thread(Visit visit) {
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked, and then after(). No
+  /// thread joins or ends meanwhile, and no parts of shared calls are joined.
+  template <class Visit, class After = void (*)() noexcept>
+  void each_thread(Visit visit, After after = &nothing) {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
@@ -118,6 +118,7 @@ class KPROF_DETAIL_LOCAL recorder {
       counts_.time_snapshot_folding([log] { log->fold(); });
       visit(*log);
     }
+    after();
   }
 
   /// Joins the parts of shared calls that ended up to `until`, in ticks.
@@ -250,6 +251,7 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
+  static void nothing() noexcept {}
   /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
   void join_parts_unless_busy(std::uint64_t until) noexcept {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);

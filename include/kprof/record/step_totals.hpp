@@ -138,9 +138,9 @@ class KPROF_DETAIL_LOCAL step_totals {
     shortest = std::min(shortest, other.shortest);
     longest = std::max(longest, other.longest);
     nested += other.nested;
-    imprecise += other.imprecise + durations.merge(other.durations, [this](std::size_t bytes) {
-      return afford(bytes);
-    });
+    const auto moved =
+        durations.merge(other.durations, [this](std::size_t bytes) { return afford(bytes); });
+    imprecise += std::min(other.count, other.imprecise + moved);  // some both there and here
   }
 
   static constexpr std::uint64_t counted_on = ~std::uint64_t{0};

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -191,26 +192,31 @@ class KPROF_DETAIL_LOCAL call_printer {
 
   recorder& recorded() const noexcept { return recorder_; }
   int descriptor() const noexcept { return descriptor_; }
+  pid_t process() const noexcept { return process_; }
   const timebase& time() const noexcept { return time_; }
 
  private:
   /// PIPE_BUF: a write of no more reaches a pipe in one piece, though others write into it too.
   static constexpr std::size_t most_at_once = 4096;
 
-  /// Writes the first bytes of `text_`, which are whole lines. What cannot be written is lost.
+  /// Writes the first bytes of `text_`, which are whole lines. What cannot be written is lost. A
+  /// reader that took nothing is waited for once, and not again for each piece until it takes one.
   void put(std::size_t bytes) {
     if (bytes == 0 && text_.size() > most_at_once) bytes = text_.size();  // one long line
     if (bytes == 0) return;
     const quiet_writes quiet;
     const int to =
         descriptor_ == STDERR_FILENO ? stream_for(STDERR_FILENO, write_time::now) : descriptor_;
-    if (to >= 0) static_cast<void>(write_all(to, std::string_view{text_}.substr(0, bytes)));
+    if (to >= 0)
+      last_error_ = write_all(to, std::string_view{text_}.substr(0, bytes),
+                              last_error_ == EAGAIN ? 0 : reader_patience_ms);
     text_.erase(0, bytes);
   }
 
   recorder& recorder_;
   const int descriptor_;
-  std::mutex mutex_;  // guards all below
+  const pid_t process_ = getpid();  // that made it
+  std::mutex mutex_;                // guards all below
   timebase time_;
   bool prints_ = false;
   std::unordered_map<const thread_log*, log_reader> readers_;
@@ -218,6 +224,7 @@ class KPROF_DETAIL_LOCAL call_printer {
   std::uint64_t told_lost_ = 0;  // as the last line about it says
   std::vector<ended_call> calls_;
   std::string text_;
+  int last_error_ = 0;  // of the latest piece; 0: it was written
 };
 
 }  // namespace detail

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -70,6 +71,21 @@ class KPROF_DETAIL_LOCAL session_steps {
     };
     mark_inside_kprof mark_;
     std::unique_lock<std::mutex> lock_;
+  };
+
+  /// This thread calls the program's function, until the end of the block or an exception of that
+  /// function's. `handing`: the member, which names the thread.
+  class hands_to_program {
+   public:
+    explicit hands_to_program(const bool*& handing) noexcept
+        : handing_(handing), before_(std::exchange(handing, &inside_kprof)) {}
+    ~hands_to_program() { handing_ = before_; }
+    hands_to_program(const hands_to_program&) = delete;
+    hands_to_program& operator=(const hands_to_program&) = delete;
+
+   private:
+    const bool*& handing_;
+    const bool* before_;
   };
 
   /// Begins with step 0 of a schedule. The caller holds the lock, here and below.

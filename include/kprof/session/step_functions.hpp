@@ -208,10 +208,9 @@ inline void session_steps::finish_cycle(steps_lock& lock) {
   has_cycle_ = has_cycle_ || had_memory;
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
   if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
-  const bool* const before = std::exchange(handing_, &inside_kprof);
+  const hands_to_program hands(handing_);
   static_cast<void>(attempt(
       [&] { lock.call([&ended, use = use_, context = context_] { use(ended, context); }); }));
-  handing_ = before;
 }
 
 /// hub_record::step.
