@@ -53,25 +53,14 @@ class graph_nodes {
   /// The node was made as a copy of `original`.
   void copied(std::uint64_t id, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    const captured_scope where = scope_of(original);
-    node& n = node_of(id);
-    n.where = where;
-    n.copied = true;
-    n.is_gone = false;
-    n.round = round_;
-    n.original = original;
+    become_copy(id, original, scope_of(original));
   }
   /// The copy `before` has another number from now on.
   void moved(std::uint64_t id, std::uint64_t before) {
     {
       const std::lock_guard lock(mutex_);
       const node* const from = used(before);
-      const std::uint64_t original = from == nullptr ? 0 : from->original;
-      const captured_scope where = scope_of(before);
-      node& n = node_of(id);
-      n.where = where, n.original = original;
-      n.copied = true;
-      n.round = round_;
+      become_copy(id, from == nullptr ? 0 : from->original, scope_of(before));
     }
     destroyed(before);
   }
@@ -116,8 +105,7 @@ class graph_nodes {
     const auto at = graphs_.find(graph_of(id));
     // CUDA puts nodes of its own into executable graphs.
     node* const n = at == graphs_.end() ? nullptr : find_in(at->second, id);
-    if (n == nullptr) return;
-    n->is_gone = true;
+    if (n == nullptr || std::exchange(n->is_gone, true)) return;
     if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
@@ -225,7 +213,15 @@ class graph_nodes {
     std::uint64_t forgotten_until_ = 0;
   };
 
-  /// The caller holds the lock.
+  // The caller of these two holds the lock.
+
+  void become_copy(std::uint64_t id, std::uint64_t original, captured_scope where) {
+    node& n = node_of(id);
+    n.where = where;
+    n.original = original;
+    n.copied = true;
+    n.round = round_;
+  }
   void become(std::uint64_t id, captured_scope where, std::uint64_t now) {
     node& n = node_of(id);
     const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
@@ -249,22 +245,27 @@ class graph_nodes {
     const node* const from = used(original);
     return from == nullptr ? captured_scope{unknown_path, 0} : from->where;
   }
+  /// The node, alive: the id of one that is gone is that of a new one.
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
-    if (place != g.nodes.end() && place->number == number) return *place;
-    ++nodes_;
-    ++g.alive;
+    const bool is_known = place != g.nodes.end() && place->number == number;
+    if (is_known && !place->is_gone) return *place;
     // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
     if (std::exchange(g.is_destroyed, false)) {
       destroyed_nodes_ -= g.nodes.size();
       const auto last = std::find(destroyed_.rbegin(), destroyed_.rend(), graph_of(id));
       if (last != destroyed_.rend()) destroyed_.erase(std::next(last).base());
     }
-    return *g.nodes.insert(place, {number, false, round_, false, 0, {}});
+    const node fresh{number, false, round_, false, 0, {}};
+    if (is_known) *place = fresh;
+    node& made = is_known ? *place : *g.nodes.insert(place, fresh);
+    nodes_ += is_known ? 0 : 1;
+    ++g.alive;
+    return made;
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
