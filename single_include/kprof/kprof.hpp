@@ -36372,6 +36372,72 @@ KPROF_DETAIL_END
 // graph, or an update may have given its nodes to other scopes. So destroyed graphs are remembered
 // for a while, and so are the scopes that a node belonged to before an update.
 
+// <kprof/attribute/node_versions.hpp>
+#ifndef KPROF_ATTRIBUTE_NODE_VERSIONS_HPP
+#define KPROF_ATTRIBUTE_NODE_VERSIONS_HPP
+
+// The scopes that a node of an executable graph belonged to before it was updated. Included by
+// graph_nodes.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Where a node of an executable graph belonged until then.
+struct node_version {
+  std::uint64_t until;
+  captured_scope where;
+  std::uint16_t round;  // as of a node
+};
+
+/// What a node was before its updates, as long as records of launches from then may come.
+class node_versions {
+ public:
+  std::size_t bytes() const noexcept { return all_.capacity() * sizeof(node_version); }
+  /// Where the node belonged at `launched`. `now`: where it does.
+  node_version at(std::uint64_t launched, const node_version& now) noexcept {
+    latest_read_ = std::max(latest_read_, launched);
+    if (launched < forgotten_until_)
+      return {launched, {captured_scope::unknown_path, 0}, now.round};
+    const auto found = std::upper_bound(
+        all_.begin(), all_.end(), launched,
+        [](std::uint64_t ticks, const node_version& v) { return ticks < v.until; });
+    return found == all_.end() ? now : *found;
+  }
+  void add(const node_version& v) { all_.push_back(v); }
+  /// Drops those whose launches have been read, but for a few: the records of one node come
+  /// nearly in order. Returns how many.
+  std::size_t drop_read() noexcept {
+    return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
+  }
+  /// Drops those that ended by `ticks`, but for `left`. Returns how many.
+  std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
+    std::size_t count = 0;
+    while (count + left < all_.size() && all_[count].until <= ticks) ++count;
+    if (count == 0) return 0;
+    forgotten_until_ = all_[count - 1].until;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
+    if (all_.empty()) all_ = std::vector<node_version>{};
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t kept = 8;
+
+  std::vector<node_version> all_;  // by rising `until`
+  std::uint64_t latest_read_ = 0;
+  std::uint64_t forgotten_until_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/node_versions.hpp>
+
 // <kprof/record/thread_log.hpp>
 #ifndef KPROF_RECORD_THREAD_LOG_HPP
 #define KPROF_RECORD_THREAD_LOG_HPP
@@ -38717,14 +38783,18 @@ class graph_nodes {
     const auto at = graphs_.find(exec);
     if (at == graphs_.end()) return false;
     const std::vector<node>& all = at->second.nodes;
+    std::size_t& next = at->second.next_copy;
     const auto is_copy = [original](const node& n) {
       return n.copied && !n.is_gone && n.original == original;
     };
-    // It has mostly the same number as the original.
+    // It has mostly the same number as the original, or stands behind the copy that was last found.
     auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
                                   comes_before);
+    if ((found == all.end() || !is_copy(*found)) && next < all.size())
+      found = all.begin() + static_cast<std::ptrdiff_t>(next);
     if (found == all.end() || !is_copy(*found))
       found = std::find_if(all.begin(), all.end(), is_copy);
+    next = static_cast<std::size_t>(found - all.begin()) + 1;
     if (found == all.end() || found->where.path == unknown_path) return false;
     id = std::uint64_t{exec} << 32U | found->number;
     where = found->where;
@@ -38756,12 +38826,11 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
     if (n == nullptr) return false;
-    where = n->where;
-    if (is_older != nullptr) *is_older = n->copied && n->round != round_;
-    if (!updates_.empty()) {
-      if (const auto at = updates_.find(id); at != updates_.end())
-        where = at->second.at(launched, where);
-    }
+    node_version then{launched, n->where, n->copied ? n->round : round_};
+    if (const auto at = updates_.find(id); at != updates_.end())
+      then = at->second.at(launched, then);
+    where = then.where;
+    if (is_older != nullptr) *is_older = then.round != round_;
     return where.path != unknown_path;
   }
   /// Nodes that are remembered.
@@ -38799,51 +38868,10 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;  // by rising number
     std::size_t alive = 0;
+    std::size_t next_copy = 0;  // where find_copy() goes on
     bool is_destroyed = false;  // and in destroyed_
     bool was_used = false;      // since forget_beyond last considered it
   };
-  struct version {
-    std::uint64_t until;
-    captured_scope where;
-  };
-  /// What a node was before its updates, as long as records of launches from then may come.
-  class versions {
-   public:
-    std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
-    /// Where the node belonged at `launched`. `now`: where it does.
-    captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
-      latest_read_ = std::max(latest_read_, launched);
-      if (launched < forgotten_until_) return {unknown_path, 0};
-      const auto found =
-          std::upper_bound(all_.begin(), all_.end(), launched,
-                           [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
-      return found == all_.end() ? now : found->where;
-    }
-    void add(const version& v) { all_.push_back(v); }
-    /// Drops those whose launches have been read, but for a few: the records of one node come
-    /// nearly in order. Returns how many.
-    std::size_t drop_read() noexcept {
-      return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
-    }
-    /// Drops those that ended by `ticks`, but for `left`. Returns how many.
-    std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
-      std::size_t count = 0;
-      while (count + left < all_.size() && all_[count].until <= ticks) ++count;
-      if (count == 0) return 0;
-      forgotten_until_ = all_[count - 1].until;
-      all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
-      if (all_.empty()) all_ = std::vector<version>{};
-      return count;
-    }
-
-   private:
-    static constexpr std::size_t kept = 8;
-
-    std::vector<version> all_;  // by rising `until`
-    std::uint64_t latest_read_ = 0;
-    std::uint64_t forgotten_until_ = 0;
-  };
-
   // The caller of these two holds the lock.
 
   void become_copy(std::uint64_t id, std::uint64_t original, captured_scope where) {
@@ -38856,10 +38884,10 @@ class graph_nodes {
   void become(std::uint64_t id, captured_scope where, std::uint64_t now) {
     node& n = node_of(id);
     const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    const bool differs =
-        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    const bool differs = before.path != where.path || n.round != round_ ||
+                         before.scopes_started_here != where.scopes_started_here;
     // Without memory for what it was, what it is must not be told of earlier launches.
-    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before, n.round}); });
     n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
     n.round = round_;
@@ -38910,8 +38938,8 @@ class graph_nodes {
     return place != g.nodes.end() && place->number == number ? &*place : nullptr;
   }
 
-  void keep_version(std::uint64_t id, const version& v) {
-    versions& older = updates_[id];
+  void keep_version(std::uint64_t id, const node_version& v) {
+    node_versions& older = updates_[id];
     older.add(v);
     ++version_count_;
     version_count_ -= older.drop_read();
@@ -38962,7 +38990,7 @@ class graph_nodes {
   std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
-  std::unordered_map<std::uint64_t, versions> updates_;
+  std::unordered_map<std::uint64_t, node_versions> updates_;
   std::size_t version_count_ = 0;  // of all nodes
   std::size_t over_limit_ = 0;     // how often there were more than the most
   std::deque<std::uint64_t>
@@ -41082,7 +41110,7 @@ class KPROF_DETAIL_LOCAL attribution {
     const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
     detail::count(a, busy, complete_);
     if (is_foreign) ++complete_.foreign_graphs;
-    if (is_older) ++complete_.older_graphs;
+    else if (is_older) ++complete_.older_graphs;
     history_.add(a, &first, when, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, threads_.sites(), node, captured.scopes_started_here);

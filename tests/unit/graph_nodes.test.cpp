@@ -4,6 +4,7 @@
 #include <kprof/attribute/graph_nodes.hpp>
 
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 using kprof::detail::captured_scope;
@@ -213,4 +214,28 @@ TEST_CASE("graph_nodes.a_graph_lives_as_long_as_one_of_its_nodes") {
   }
   REQUIRE(g.find(other, 1, where));
   CHECK(where.path == 8);
+}
+
+// As in a decode that sets all nodes of a graph in a graph before each launch.
+TEST_CASE("graph_nodes.finding_all_copies_takes_time_in_proportion") {
+  graph_nodes g;
+  constexpr std::uint64_t nodes = 30'000, embedded = 2ULL << 32U, inner = 3ULL << 32U,
+                          exec = 5ULL << 32U;
+  for (std::uint64_t n = 0; n < nodes; ++n) {
+    g.made(embedded + n, {7, 0});
+    g.copied(inner + n, embedded + n);
+    g.moved(exec + 1 + n, inner + n);  // no copy has its original's number
+  }
+  g.made(embedded + nodes, {8, 0});
+  g.copied(exec + nodes + 1, embedded + nodes);
+  const std::clock_t begin = std::clock();
+  std::uint64_t found = 0;
+  for (int step = 0; step < 3; ++step)
+    for (std::uint64_t n = 0; n < nodes; ++n) {
+      std::uint64_t id = 0;
+      captured_scope where;
+      found += g.find_copy(5, embedded + n, id, where) && id == exec + 1 + n ? 1 : 0;
+    }
+  CHECK(found == 3 * nodes);
+  CHECK(static_cast<double>(std::clock() - begin) < 2.0 * CLOCKS_PER_SEC);  // 5 s without
 }
