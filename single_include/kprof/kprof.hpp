@@ -47108,6 +47108,68 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/transcript.hpp>
 
+// <kprof/session/device_state.hpp>
+#ifndef KPROF_SESSION_DEVICE_STATE_HPP
+#define KPROF_SESSION_DEVICE_STATE_HPP
+
+// What a profile says of the collector: its version, why nothing is collected, and since when it
+// is open. Included by device_session.hpp.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_state {
+ public:
+  void set(std::string text) {
+    const std::lock_guard lock(mutex_);
+    text_ = std::move(text);
+  }
+  /// A thread opens the collector, which may take long: another does not wait for ever to begin a
+  /// recording.
+  void set_opening() { set("not collected: CUPTI was still being opened by another thread"); }
+  /// The recording began when the program did not use CUDA, and now it does.
+  void note_cuda_came_late() {
+    const std::lock_guard lock(mutex_);
+    if (text_.empty())
+      text_ =
+          "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
+          "or kprof::start() once it is loaded";
+  }
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  /// The recording goes on with a collector that was open so long after its begin; 0: it began
+  /// with it, or has none.
+  void set_joined_after(std::uint64_t ns) noexcept { joined_after_ns_ = ns; }
+  void add_note(std::vector<std::string>& notes) const {
+    const std::uint64_t ns = joined_after_ns_;
+    if (ns == 0) return;
+    notes.push_back("CUPTI was open only " + std::to_string(ns / 1'000'000) +
+                    " ms after the recording had begun: work on the device that was launched "
+                    "before is not in it, so that calls from then count as if they had none");
+  }
+
+ private:
+  std::mutex mutex_;  // guards text_
+  std::string text_;  // why nothing is collected, or the collector's version
+  std::atomic<std::uint64_t> joined_after_ns_{0};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/device_state.hpp>
+
 // <kprof/session/exit_handlers.hpp>
 #ifndef KPROF_SESSION_EXIT_HANDLERS_HPP
 #define KPROF_SESSION_EXIT_HANDLERS_HPP
@@ -47577,20 +47639,29 @@ class KPROF_DETAIL_LOCAL device_session {
     }
     transcript_.open();
     opening_ = true;
+    state_.set_opening();
     status s{out_of_memory};
     static_cast<void>(attempt(
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
     if (s) has_collected_ = true, exit_.add(owner_.at_exit);
-    set_state(s ? owner_.collector->version() : s.message);
+    state_.set(s ? owner_.collector->version() : s.message);
+  }
+  /// A recording has begun while this thread was opening CUPTI: it goes on with CUPTI. False where
+  /// it began with it, or there is none. `after_ns`: since its begin.
+  bool join(const attribution_lock&, std::uint64_t after_ns) {
+    if (!collecting_ || in_recording_) return false;
+    attribution_.history().whole_since = static_cast<std::int64_t>(after_ns);
+    state_.set_joined_after(after_ns);
+    return in_recording_ = true;
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
   void collect_nothing(const char* reason) {
     const auto lock = lock_control();
     if (!lock || abandoned_) return;
     if (collecting_) finish(owner_.collector->stop);
-    set_state(reason);
+    state_.set(reason);
   }
   /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
@@ -47610,14 +47681,7 @@ class KPROF_DETAIL_LOCAL device_session {
   /// Whether kprof may launch work of its own on the devices, to measure them.
   bool may_launch() const { return collecting_ && !abandoned_ && !owner_.collector->captures(); }
 
-  /// The recording began when the program did not use CUDA, and now it does.
-  void note_cuda_came_late() {
-    const std::lock_guard lock(state_mutex_);
-    if (state_.empty())
-      state_ =
-          "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
-          "or kprof::start() once it is loaded";
-  }
+  void note_cuda_came_late() { state_.note_cuda_came_late(); }
 
   // The session calls these with its lock.
 
@@ -47639,6 +47703,7 @@ class KPROF_DETAIL_LOCAL device_session {
     notes_calls_ = history;
     if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
+    state_.set_joined_after(0);
   }
   /// Launches made while this is false are ignored.
   void set_recording(bool on) noexcept { recording_ = on; }
@@ -47649,9 +47714,9 @@ class KPROF_DETAIL_LOCAL device_session {
   void describe(device_profile& out, std::vector<std::string>& notes) {
     if (has_collected_)
       for (std::string& note : owner_.collector->notes()) notes.push_back(std::move(note));
+    state_.add_note(notes);
     out.collecting = in_recording_;
-    const std::lock_guard lock(state_mutex_);
-    out.state = in_recording_ ? owner_.collector->version() : state_;
+    out.state = in_recording_ ? owner_.collector->version() : state_.text();
   }
   std::size_t memory_held() {
     if (!has_collected_) return 0;
@@ -47662,10 +47727,10 @@ class KPROF_DETAIL_LOCAL device_session {
   void before_fork() {
     attribution_.mutex().lock();
     attribution_.graphs().mutex().lock();
-    state_mutex_.lock();
+    state_.mutex().lock();
   }
   void after_fork() {
-    state_mutex_.unlock();
+    state_.mutex().unlock();
     attribution_.graphs().mutex().unlock();
     attribution_.mutex().unlock();
   }
@@ -47681,17 +47746,12 @@ class KPROF_DETAIL_LOCAL device_session {
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
     has_collected_ = in_recording_ = false;
-    set_state("not collected in the child of a fork, where CUDA cannot be used");
+    state_.set("not collected in the child of a fork, where CUDA cannot be used");
   }
 
  private:
   friend class session_ceilings;  // measures the devices
   static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
-
-  void set_state(std::string state) {
-    const std::lock_guard lock(state_mutex_);
-    state_ = std::move(state);
-  }
 
   std::unique_lock<std::mutex> lock_control() {
     return detail::lock_control(control_, abandoned_, opening_);
@@ -47830,8 +47890,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
   graph_notes graphs_;
-  std::mutex state_mutex_;  // guards state_
-  std::string state_;       // why nothing is collected, or the collector's version
+  device_state state_;
 };
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 
@@ -48682,6 +48741,38 @@ class exit_writing {
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/exit_writing.hpp>
+
+// <kprof/session/join_recording.hpp>
+#ifndef KPROF_SESSION_JOIN_RECORDING_HPP
+#define KPROF_SESSION_JOIN_RECORDING_HPP
+
+// A thread that opened CUPTI finds that another has begun the recording meanwhile, since it did not
+// wait for ever: the recording goes on with CUPTI. Included by session_state.hpp.
+
+#include <algorithm>
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// `clock`, `of`: the recording's clock and settings. The caller holds the session's lock.
+inline void join_recording(device_session& devices, recorder& threads, const session_clock& clock,
+                           const settings& of) {
+  if (of.cupti == cupti_choice::off) return;
+  const attribution_lock lock = devices.lock_attribution();
+  if (!devices.join(lock, clock.elapsed_ns())) return;
+  const std::size_t memory = std::max(of.memory, recorder::smallest_memory);
+  threads.set_memory(memory - device_session::share(memory));
+  // Nobody has told what the calls that are open launched before.
+  threads.each_thread([](thread_log& log) {
+    for (open_frame& f : log.stack) f.launched |= launched_bits::maybe;
+  });
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/join_recording.hpp>
 
 // <kprof/session/live_calls.hpp>
 #ifndef KPROF_SESSION_LIVE_CALLS_HPP
@@ -52052,6 +52143,7 @@ class KPROF_DETAIL_LOCAL session_state {
     open_libraries(wanted);
     const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(wanted);
+    else if (phases_.is_running()) join_recording(device_, recorder_, clock_, settings_);
   }
 
   void stop() {

@@ -18,6 +18,7 @@ from programs import check, expect, failures, missing, not_cupti, numbers, progr
 waiting = concurrent.futures.ThreadPoolExecutor()
 ends_before_its_work = waiting.submit(run, "ends_before_its_work")
 forks_during_the_start = waiting.submit(run, "forks_during_the_start", LOAD_MS=1500)
+records_before_cupti_is_open = waiting.submit(run, "records_before_cupti_is_open", LOAD_MS=6000)
 
 # ---- what is there is attributed
 
@@ -101,6 +102,28 @@ check(
     "the child of a fork says that it collects nothing, and calls nothing",
     "child 0 not collected in the child of a fork, where CUDA cannot be used" in r.stdout
     and "child ended with 0" in r.stdout,
+    r,
+)
+r = records_before_cupti_is_open.result()
+expect(
+    "a recording that began while CUPTI was being opened goes on with it",
+    r,
+    launches=7,
+    attributed=7,
+    unknown=0,
+    ignored=0,
+    work=[
+        "Op n=1: _Z6kernelPf 1 timed",
+        "Op n=3: _Z6kernelPf 1 timed",
+        "Op n=4: _Z6kernelPf 5 timed",
+    ],
+)
+check(
+    "and says so, and what it does not know",
+    "meanwhile collecting 0 work 0 state not collected: CUPTI was still being" in r.stdout
+    and "note CUPTI was open only " in r.stdout
+    and numbers(r)["rates"]["n=3"].startswith("not all records")
+    and numbers(r)["rates"]["n=4"] == "known",
     r,
 )
 r = forks_during_the_start.result()
