@@ -33573,6 +33573,8 @@ struct device_listener {
   void (*launched_by_kprof)(const observed_call& call) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  /// A graph, or the launch of one, became part of another graph, by copying its nodes.
+  void (*graph_captured)() noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
   /// The copy got another number: it is the executable graph's own from now on.
   void (*graph_node_moved)(std::uint64_t node, std::uint64_t before) noexcept;
@@ -34693,12 +34695,14 @@ inline constexpr std::uint8_t recorded = copies | kernels;
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
-  bool adopted;                // an adopted context and not a scope
-  std::uint64_t start;         // ticks
-  std::uint64_t child_ticks;   // spent in scopes inside it
-  std::uint8_t launched = 0;   // launched_bits
-  std::uint32_t path = 0;      // of its node; 0 until somebody asks
-  std::uint64_t graph = 0;     // number, plus 1, of the last graph that work was captured into
+  bool adopted;               // an adopted context and not a scope
+  std::uint64_t start;        // ticks
+  std::uint64_t child_ticks;  // spent in scopes inside it
+  std::uint8_t launched = 0;  // launched_bits
+  std::uint32_t path = 0;     // of its node; 0 until somebody asks
+  // number, plus 1, of the last graph that work was captured into; `others`: other scopes' work
+  std::uint64_t graph = 0;
+  static constexpr std::uint64_t others = ~std::uint64_t{0};
   cpu_reading cpu{};           // what the thread had noted last when it began
   std::uint64_t call_key = 0;  // of a part whose parameters were merged
 };
@@ -37995,6 +37999,12 @@ class KPROF_DETAIL_LOCAL log_folding {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
+  /// The innermost scopes, so many, captured work of other scopes, or set some up: where they
+  /// do nothing else, their calls did no work.
+  void capture_others(std::size_t scopes = ~std::size_t{0}) noexcept {
+    for (std::size_t i = stack.size(); scopes != 0 && i-- > 0; --scopes)
+      if (!stack[i].adopted && stack[i].graph == 0) stack[i].graph = open_frame::others;
+  }
   std::uint32_t number = 0;  // of the log, as in its tokens
   std::vector<open_frame> stack;
   call_tree tree;
@@ -40698,18 +40708,20 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// For a node of an executable graph that belongs to `before`, and whose parameters this thread
   /// sets: the path of the innermost open scope, where it lies as `before` does in a call of the
-  /// same operator. That call then did nothing but set up the graph's next launch. unknown_path
-  /// elsewhere, and without memory.
-  std::uint32_t set_up_in_graph(std::uint64_t graph, std::uint32_t before) noexcept {
+  /// same operator, which then did nothing itself. unknown_path elsewhere, and without memory.
+  std::uint32_t set_up_in_graph(std::uint32_t before) noexcept {
     const auto use = [&](thread_log& log) {
       const std::uint32_t path = log.capture();
-      std::uint32_t count = scopes_of_one_operator(path, before);
+      const std::uint32_t count = scopes_of_one_operator(path, before);
       if (count == 0) return captured_scope::unknown_path;
-      for (std::size_t i = log.stack.size(); count != 0 && i-- > 0; --count)
-        if (!log.stack[i].adopted) log.stack[i].graph = graph + 1;  // as of one that captures
+      log.capture_others(count);
       return path;
     };
-    return with_own_log(use, captured_scope::unknown_path);
+    return with_own_log(use, captured_scope::unknown_path, captured_scope::unknown_path);
+  }
+  /// The open scopes capture a graph into another: work of the scopes that it was captured in.
+  void capture_others() noexcept {
+    with_own_log([](thread_log& log) { return log.fold(), log.capture_others(), 0; });
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -40783,8 +40795,8 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
-  Result with_own_log(Use use, Result without_memory = {}) noexcept {
-    Result out{};
+  Result with_own_log(Use use, Result without_memory = {}, Result without_log = {}) noexcept {
+    Result out = without_log;
     if (this_log == &empty_log || inside_kprof || recorder_is_lost) return out;
     const mark_inside_kprof mark;
     const bool had_memory = attempt([&] {
@@ -44731,6 +44743,7 @@ KPROF_DETAIL_END
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 KPROF_DETAIL_BEGIN
@@ -44846,7 +44859,7 @@ class callback_handler {
       case call::add_work: static_cast<void>(leaves(s.adding)); break;
       case call::copy_graph:
         if (enters && s.copying == 0) moved_.forget(&s);
-        if (leaves(s.copying)) nodes_were_copied(s, result_of(data) == 0);
+        if (leaves(s.copying)) nodes_were_copied(s, of.name, result_of(data) == 0);
         break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
@@ -44898,8 +44911,10 @@ class callback_handler {
       if (function != 0) listener_.called(call);
       if (error != 0) return;
     }
-    if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
+    const bool is_graph = s.what == launch_kind::graph;
+    if (is_graph && !graphs_were_launched_) graphs_were_launched_ = true;
     if (!s.captured) listener_.launched(call, s.what);
+    else if (is_graph) listener_.graph_captured();
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -44981,8 +44996,9 @@ class callback_handler {
   }
   /// The nodes of graphs in the graph that a call copied may have become its own. What a call that
   /// failed has copied is gone.
-  void nodes_were_copied(const call_state& s, bool succeeded) noexcept {
+  void nodes_were_copied(const call_state& s, std::string_view by, bool succeeded) noexcept {
     if (!succeeded) return moved_.forget(&s);
+    if (by.find("AddChildGraph") != std::string_view::npos) listener_.graph_captured();
     moved_.end(
         &s,
         [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },
@@ -47231,6 +47247,7 @@ class KPROF_DETAIL_LOCAL graph_notes {
     if (transcript_.is_open()) transcript_.node(threads_, node, where);
     static_cast<void>(attempt([&] { nodes_.made(node, where); }));
   }
+  void graph_captured() noexcept { threads_.capture_others(); }
   void copied(std::uint64_t node, std::uint64_t original) noexcept {
     if (transcript_.is_open()) transcript_.cloned(node, original);
     static_cast<void>(attempt([&] { nodes_.copied(node, original); }));
@@ -47250,7 +47267,7 @@ class KPROF_DETAIL_LOCAL graph_notes {
     std::uint64_t node = 0;
     captured_scope before;
     if (!nodes_.find_copy(exec, original, node, before)) return false;
-    const std::uint32_t path = threads_.set_up_in_graph(exec, before.path);
+    const std::uint32_t path = threads_.set_up_in_graph(before.path);
     if (path == captured_scope::unknown_path) return false;
     if (path == before.path) return true;
     if (transcript_.is_open()) transcript_.set(threads_, node, path);
@@ -47606,9 +47623,10 @@ class KPROF_DETAIL_LOCAL device_session {
   static owner_functions functions_of_this_module(const collector_api& collector,
                                                   void (*at_exit)()) noexcept {
     return {&collector,
-            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_moved, &graph_node_updated, &graph_node_set, &graph_node_destroyed,
-             &context_made, &begin_reading, &read, &describe_device, &count_loss, &end_reading},
+            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_captured,
+             &graph_node_copied, &graph_node_moved, &graph_node_updated, &graph_node_set,
+             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
+             &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -47826,6 +47844,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     own_device->graphs_.made(node, does_work);
   }
+  static void graph_captured() noexcept { own_device->graphs_.graph_captured(); }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.copied(node, original);
   }

@@ -54,9 +54,10 @@ class KPROF_DETAIL_LOCAL device_session {
   static owner_functions functions_of_this_module(const collector_api& collector,
                                                   void (*at_exit)()) noexcept {
     return {&collector,
-            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_moved, &graph_node_updated, &graph_node_set, &graph_node_destroyed,
-             &context_made, &begin_reading, &read, &describe_device, &count_loss, &end_reading},
+            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_captured,
+             &graph_node_copied, &graph_node_moved, &graph_node_updated, &graph_node_set,
+             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
+             &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -274,6 +275,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     own_device->graphs_.made(node, does_work);
   }
+  static void graph_captured() noexcept { own_device->graphs_.graph_captured(); }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.copied(node, original);
   }
