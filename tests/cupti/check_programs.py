@@ -19,6 +19,7 @@ waiting = concurrent.futures.ThreadPoolExecutor()
 ends_before_its_work = waiting.submit(run, "ends_before_its_work")
 forks_during_the_start = waiting.submit(run, "forks_during_the_start", LOAD_MS=1500)
 records_before_cupti_is_open = waiting.submit(run, "records_before_cupti_is_open", LOAD_MS=6000)
+records_beside_cupti = waiting.submit(run, "records_beside_cupti", LOAD_MS=4000)
 
 # ---- what is there is attributed
 
@@ -125,6 +126,14 @@ check(
     and numbers(r)["rates"]["n=3"].startswith("not all records")
     and numbers(r)["rates"]["n=4"] == "known",
     r,
+)
+expect(
+    "a recording without CUPTI stays without it when another thread opens it",
+    records_beside_cupti.result(),
+    launches=0,
+    records=0,
+    ignored=0,
+    state="not collected: CUPTI was open only after the recording had begun",
 )
 r = forks_during_the_start.result()
 expect("the parent of a fork goes on while CUPTI is being loaded", r, launches=1, attributed=1)

@@ -222,6 +222,17 @@ MODE(records_before_cupti_is_open) {
   print_profile(kprof::snapshot());
 }
 
+/// The same, but the other thread's recording is to be without CUPTI.
+MODE(records_beside_cupti) {
+  static_cast<void>(cudaStreamSynchronize(nullptr));
+  std::thread opening([] { launch(1); });
+  static_cast<void>(usleep(200'000));
+  static_cast<void>(kprof::start({.cupti = kprof::cupti_choice::off}));
+  opening.join();
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
 /// Twelve steps whose work lags behind the host, each a call of an operator with the step's number:
 /// KPROF says which of them are recorded.
 MODE(steps_by_a_schedule) {

@@ -97,8 +97,8 @@ class KPROF_DETAIL_LOCAL device_session {
     if (s) has_collected_ = true, exit_.add(owner_.at_exit);
     state_.set(s ? owner_.collector->version() : s.message);
   }
-  /// A recording has begun while this thread was opening CUPTI: it goes on with CUPTI. False where
-  /// it began with it, or there is none. `after_ns`: since its begin.
+  /// The recording has begun while this thread was opening CUPTI, and goes on with it. False where
+  /// it has it, or there is none. `after_ns`: since its begin.
   bool join(const attribution_lock&, std::uint64_t after_ns) {
     if (!collecting_ || in_recording_) return false;
     attribution_.history().whole_since = static_cast<std::int64_t>(after_ns);
@@ -129,7 +129,6 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// Whether kprof may launch work of its own on the devices, to measure them.
   bool may_launch() const { return collecting_ && !abandoned_ && !owner_.collector->captures(); }
-
   void note_cuda_came_late() { state_.note_cuda_came_late(); }
 
   // The session calls these with its lock.
@@ -165,7 +164,7 @@ class KPROF_DETAIL_LOCAL device_session {
       for (std::string& note : owner_.collector->notes()) notes.push_back(std::move(note));
     state_.add_note(notes);
     out.collecting = in_recording_;
-    out.state = in_recording_ ? owner_.collector->version() : state_.text();
+    out.state = in_recording_ ? owner_.collector->version() : state_.text(collecting_);
   }
   std::size_t memory_held() {
     if (!has_collected_) return 0;
@@ -257,14 +256,15 @@ class KPROF_DETAIL_LOCAL device_session {
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
   static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
-    const bool ignored = !own.recording_.load(std::memory_order_relaxed);
+    const bool ignored = !own.counts_launches();
     own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
     if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
   }
   static void called(const observed_call& call) noexcept {
-    if (own_device->recording_) own_device->note(call, record_kind::host_call);
+    if (own_device->counts_launches()) own_device->note(call, record_kind::host_call);
   }
+  bool counts_launches() const noexcept { return recording_ && in_recording_; }
   void note(const observed_call& call, record_kind kind) noexcept {
     if (note_call(*own_recorder, call, kind, notes_calls_)) take_launches_if_possible();
   }
@@ -332,7 +332,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> abandoned_{false};  // in the child of a fork
   std::atomic<bool> opening_{false};    // the thread with control_ may be opening a library
   std::atomic<bool> has_collected_{false};
-  std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
+  std::atomic<bool> in_recording_{false};  // else launches that are told are in no profile
   std::atomic<bool> recording_{false};
   exit_handlers exit_;
   std::atomic<bool> notes_calls_{false};  // of functions, and how long they take

@@ -34,7 +34,9 @@ class KPROF_DETAIL_LOCAL device_state {
           "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
           "or kprof::start() once it is loaded";
   }
-  std::string text() {
+  /// `is_open`: there is a collector, but the recording began without it.
+  std::string text(bool is_open) {
+    if (is_open) return "not collected: CUPTI was open only after the recording had begun";
     const std::lock_guard lock(mutex_);
     return text_;
   }
