@@ -10037,7 +10037,7 @@ enum class absence : std::uint8_t {
   no_calls,         ///< no call has finished
   graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
   not_noted,        ///< the profile does not have it: a program with an older kprof saved it
-  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
+  not_replayed,     ///< the calls were captured into a CUDA graph: no record of a replay names them
   no_time,          ///< it took no time that the clock could see
   too_short,        ///< no call was long enough for its CPU time to be known
   no_cpu_time,      ///< the system does not tell CPU times
@@ -10080,7 +10080,8 @@ inline const char* explain(absence why) noexcept {
     case absence::graphs_only:
       return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_noted: return "not in the file: an older kprof saved it";
-    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::not_replayed:
+      return "captured into a CUDA graph, and no record of a replay names it";
     case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
     case absence::not_joined: return "parts of shared calls came too many calls later than others";
     case absence::no_launch: return "no launch of its own was seen";
@@ -33962,6 +33963,8 @@ struct device_listener {
   void (*launched_by_kprof)(const observed_call& call) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  /// A graph, or the launch of one, became part of another graph, by copying its nodes.
+  void (*graph_captured)() noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
   /// The copy got another number: it is the executable graph's own from now on.
   void (*graph_node_moved)(std::uint64_t node, std::uint64_t before) noexcept;
@@ -34839,9 +34842,10 @@ class device_history {
     return items.bytes() + calls.bytes() + waits.bytes() + windows.bytes();
   }
 
-  /// The device of a context by the collector's number; 0 where it is not known.
+  /// The device of a context by the collector's number, of the latest that did any work; else that
+  /// of another context, or 0.
   std::uint32_t device_of(std::uint32_t context) const noexcept {
-    for (std::size_t i = 0; i < known_contexts_; ++i)
+    for (std::size_t i = 0; i < std::min(known_contexts_, most_contexts); ++i)
       if (contexts_[i].context == context) return contexts_[i].device;
     return known_contexts_ == 0 ? 0 : contexts_[0].device;
   }
@@ -34865,19 +34869,20 @@ class device_history {
     while (end >= windows.calls_from()) windows.save_calls(calls);
     whole_since = std::max(whole_since, end);
   }
-  static constexpr std::size_t most_contexts = 64;  // a process mostly has one a device
+  // A process mostly has one a device, but may make them again and again.
+  static constexpr std::size_t most_contexts = 64;
 
   void note_context(std::uint32_t context, std::uint32_t device) noexcept {
     latest_context_ = context;
-    for (std::size_t i = 0; i < known_contexts_; ++i)
+    for (std::size_t i = 0; i < std::min(known_contexts_, most_contexts); ++i)
       if (contexts_[i].context == context) return;
-    if (known_contexts_ < most_contexts) contexts_[known_contexts_++] = {context, device};
+    contexts_[known_contexts_++ % most_contexts] = {context, device};
   }
 
   struct {
     std::uint32_t context, device;
   } contexts_[most_contexts];
-  std::size_t known_contexts_ = 0;
+  std::size_t known_contexts_ = 0;  // ever: of many, the latest are here
   std::uint32_t latest_context_ = 0;
 };
 
@@ -35081,12 +35086,14 @@ inline constexpr std::uint8_t recorded = copies | kernels;
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
-  bool adopted;                // an adopted context and not a scope
-  std::uint64_t start;         // ticks
-  std::uint64_t child_ticks;   // spent in scopes inside it
-  std::uint8_t launched = 0;   // launched_bits
-  std::uint32_t path = 0;      // of its node; 0 until somebody asks
-  std::uint64_t graph = 0;     // number, plus 1, of the last graph that work was captured into
+  bool adopted;               // an adopted context and not a scope
+  std::uint64_t start;        // ticks
+  std::uint64_t child_ticks;  // spent in scopes inside it
+  std::uint8_t launched = 0;  // launched_bits
+  std::uint32_t path = 0;     // of its node; 0 until somebody asks
+  // number, plus 1, of the last graph that work was captured into; `others`: other scopes' work
+  std::uint64_t graph = 0;
+  static constexpr std::uint64_t others = ~std::uint64_t{0};
   cpu_reading cpu{};           // what the thread had noted last when it began
   std::uint64_t call_key = 0;  // of a part whose parameters were merged
 };
@@ -36760,6 +36767,72 @@ KPROF_DETAIL_END
 // graph, or an update may have given its nodes to other scopes. So destroyed graphs are remembered
 // for a while, and so are the scopes that a node belonged to before an update.
 
+// <kprof/attribute/node_versions.hpp>
+#ifndef KPROF_ATTRIBUTE_NODE_VERSIONS_HPP
+#define KPROF_ATTRIBUTE_NODE_VERSIONS_HPP
+
+// The scopes that a node of an executable graph belonged to before it was updated. Included by
+// graph_nodes.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Where a node of an executable graph belonged until then.
+struct node_version {
+  std::uint64_t until;
+  captured_scope where;
+  std::uint16_t round;  // as of a node
+};
+
+/// What a node was before its updates, as long as records of launches from then may come.
+class node_versions {
+ public:
+  std::size_t bytes() const noexcept { return all_.capacity() * sizeof(node_version); }
+  /// Where the node belonged at `launched`. `now`: where it does.
+  node_version at(std::uint64_t launched, const node_version& now) noexcept {
+    latest_read_ = std::max(latest_read_, launched);
+    if (launched < forgotten_until_)
+      return {launched, {captured_scope::unknown_path, 0}, now.round};
+    const auto found = std::upper_bound(
+        all_.begin(), all_.end(), launched,
+        [](std::uint64_t ticks, const node_version& v) { return ticks < v.until; });
+    return found == all_.end() ? now : *found;
+  }
+  void add(const node_version& v) { all_.push_back(v); }
+  /// Drops those whose launches have been read, but for a few: the records of one node come
+  /// nearly in order. Returns how many.
+  std::size_t drop_read() noexcept {
+    return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
+  }
+  /// Drops those that ended by `ticks`, but for `left`. Returns how many.
+  std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
+    std::size_t count = 0;
+    while (count + left < all_.size() && all_[count].until <= ticks) ++count;
+    if (count == 0) return 0;
+    forgotten_until_ = all_[count - 1].until;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
+    if (all_.empty()) all_ = std::vector<node_version>{};
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t kept = 8;
+
+  std::vector<node_version> all_;  // by rising `until`
+  std::uint64_t latest_read_ = 0;
+  std::uint64_t forgotten_until_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/node_versions.hpp>
+
 // <kprof/record/thread_log.hpp>
 #ifndef KPROF_RECORD_THREAD_LOG_HPP
 #define KPROF_RECORD_THREAD_LOG_HPP
@@ -38339,6 +38412,12 @@ class KPROF_DETAIL_LOCAL log_folding {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
+  /// The innermost scopes, so many, captured work of other scopes, or set some up: where they
+  /// do nothing else, their calls did no work.
+  void capture_others(std::size_t scopes = ~std::size_t{0}) noexcept {
+    for (std::size_t i = stack.size(); scopes != 0 && i-- > 0; --scopes)
+      if (!stack[i].adopted && stack[i].graph == 0) stack[i].graph = open_frame::others;
+  }
   std::uint32_t number = 0;  // of the log, as in its tokens
   std::vector<open_frame> stack;
   call_tree tree;
@@ -39095,25 +39174,14 @@ class graph_nodes {
   /// The node was made as a copy of `original`.
   void copied(std::uint64_t id, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    const captured_scope where = scope_of(original);
-    node& n = node_of(id);
-    n.where = where;
-    n.copied = true;
-    n.is_gone = false;
-    n.round = round_;
-    n.original = original;
+    become_copy(id, original, scope_of(original));
   }
   /// The copy `before` has another number from now on.
   void moved(std::uint64_t id, std::uint64_t before) {
     {
       const std::lock_guard lock(mutex_);
       const node* const from = used(before);
-      const std::uint64_t original = from == nullptr ? 0 : from->original;
-      const captured_scope where = scope_of(before);
-      node& n = node_of(id);
-      n.where = where, n.original = original;
-      n.copied = true;
-      n.round = round_;
+      become_copy(id, from == nullptr ? 0 : from->original, scope_of(before));
     }
     destroyed(before);
   }
@@ -39139,14 +39207,18 @@ class graph_nodes {
     const auto at = graphs_.find(exec);
     if (at == graphs_.end()) return false;
     const std::vector<node>& all = at->second.nodes;
+    std::size_t& next = at->second.next_copy;
     const auto is_copy = [original](const node& n) {
       return n.copied && !n.is_gone && n.original == original;
     };
-    // It has mostly the same number as the original.
+    // It has mostly the same number as the original, or stands behind the copy that was last found.
     auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
                                   comes_before);
+    if ((found == all.end() || !is_copy(*found)) && next < all.size())
+      found = all.begin() + static_cast<std::ptrdiff_t>(next);
     if (found == all.end() || !is_copy(*found))
       found = std::find_if(all.begin(), all.end(), is_copy);
+    next = static_cast<std::size_t>(found - all.begin()) + 1;
     if (found == all.end() || found->where.path == unknown_path) return false;
     id = std::uint64_t{exec} << 32U | found->number;
     where = found->where;
@@ -39158,8 +39230,7 @@ class graph_nodes {
     const auto at = graphs_.find(graph_of(id));
     // CUDA puts nodes of its own into executable graphs.
     node* const n = at == graphs_.end() ? nullptr : find_in(at->second, id);
-    if (n == nullptr) return;
-    n->is_gone = true;
+    if (n == nullptr || std::exchange(n->is_gone, true)) return;
     if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
@@ -39179,12 +39250,11 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
     if (n == nullptr) return false;
-    where = n->where;
-    if (is_older != nullptr) *is_older = n->copied && n->round != round_;
-    if (!updates_.empty()) {
-      if (const auto at = updates_.find(id); at != updates_.end())
-        where = at->second.at(launched, where);
-    }
+    node_version then{launched, n->where, n->copied ? n->round : round_};
+    if (const auto at = updates_.find(id); at != updates_.end())
+      then = at->second.at(launched, then);
+    where = then.where;
+    if (is_older != nullptr) *is_older = then.round != round_;
     return where.path != unknown_path;
   }
   /// Nodes that are remembered.
@@ -39222,59 +39292,26 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;  // by rising number
     std::size_t alive = 0;
+    std::size_t next_copy = 0;  // where find_copy() goes on
     bool is_destroyed = false;  // and in destroyed_
     bool was_used = false;      // since forget_beyond last considered it
   };
-  struct version {
-    std::uint64_t until;
-    captured_scope where;
-  };
-  /// What a node was before its updates, as long as records of launches from then may come.
-  class versions {
-   public:
-    std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
-    /// Where the node belonged at `launched`. `now`: where it does.
-    captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
-      latest_read_ = std::max(latest_read_, launched);
-      if (launched < forgotten_until_) return {unknown_path, 0};
-      const auto found =
-          std::upper_bound(all_.begin(), all_.end(), launched,
-                           [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
-      return found == all_.end() ? now : found->where;
-    }
-    void add(const version& v) { all_.push_back(v); }
-    /// Drops those whose launches have been read, but for a few: the records of one node come
-    /// nearly in order. Returns how many.
-    std::size_t drop_read() noexcept {
-      return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
-    }
-    /// Drops those that ended by `ticks`, but for `left`. Returns how many.
-    std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
-      std::size_t count = 0;
-      while (count + left < all_.size() && all_[count].until <= ticks) ++count;
-      if (count == 0) return 0;
-      forgotten_until_ = all_[count - 1].until;
-      all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
-      if (all_.empty()) all_ = std::vector<version>{};
-      return count;
-    }
+  // The caller of these two holds the lock.
 
-   private:
-    static constexpr std::size_t kept = 8;
-
-    std::vector<version> all_;  // by rising `until`
-    std::uint64_t latest_read_ = 0;
-    std::uint64_t forgotten_until_ = 0;
-  };
-
-  /// The caller holds the lock.
+  void become_copy(std::uint64_t id, std::uint64_t original, captured_scope where) {
+    node& n = node_of(id);
+    n.where = where;
+    n.original = original;
+    n.copied = true;
+    n.round = round_;
+  }
   void become(std::uint64_t id, captured_scope where, std::uint64_t now) {
     node& n = node_of(id);
     const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    const bool differs =
-        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    const bool differs = before.path != where.path || n.round != round_ ||
+                         before.scopes_started_here != where.scopes_started_here;
     // Without memory for what it was, what it is must not be told of earlier launches.
-    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before, n.round}); });
     n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
     n.round = round_;
@@ -39291,22 +39328,27 @@ class graph_nodes {
     const node* const from = used(original);
     return from == nullptr ? captured_scope{unknown_path, 0} : from->where;
   }
+  /// The node, alive: the id of one that is gone is that of a new one.
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
-    if (place != g.nodes.end() && place->number == number) return *place;
-    ++nodes_;
-    ++g.alive;
+    const bool is_known = place != g.nodes.end() && place->number == number;
+    if (is_known && !place->is_gone) return *place;
     // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
     if (std::exchange(g.is_destroyed, false)) {
       destroyed_nodes_ -= g.nodes.size();
       const auto last = std::find(destroyed_.rbegin(), destroyed_.rend(), graph_of(id));
       if (last != destroyed_.rend()) destroyed_.erase(std::next(last).base());
     }
-    return *g.nodes.insert(place, {number, false, round_, false, 0, {}});
+    const node fresh{number, false, round_, false, 0, {}};
+    if (is_known) *place = fresh;
+    node& made = is_known ? *place : *g.nodes.insert(place, fresh);
+    nodes_ += is_known ? 0 : 1;
+    ++g.alive;
+    return made;
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
@@ -39320,8 +39362,8 @@ class graph_nodes {
     return place != g.nodes.end() && place->number == number ? &*place : nullptr;
   }
 
-  void keep_version(std::uint64_t id, const version& v) {
-    versions& older = updates_[id];
+  void keep_version(std::uint64_t id, const node_version& v) {
+    node_versions& older = updates_[id];
     older.add(v);
     ++version_count_;
     version_count_ -= older.drop_read();
@@ -39372,7 +39414,7 @@ class graph_nodes {
   std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
-  std::unordered_map<std::uint64_t, versions> updates_;
+  std::unordered_map<std::uint64_t, node_versions> updates_;
   std::size_t version_count_ = 0;  // of all nodes
   std::size_t over_limit_ = 0;     // how often there were more than the most
   std::deque<std::uint64_t>
@@ -41080,18 +41122,20 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// For a node of an executable graph that belongs to `before`, and whose parameters this thread
   /// sets: the path of the innermost open scope, where it lies as `before` does in a call of the
-  /// same operator. That call then did nothing but set up the graph's next launch. unknown_path
-  /// elsewhere, and without memory.
-  std::uint32_t set_up_in_graph(std::uint64_t graph, std::uint32_t before) noexcept {
+  /// same operator, which then did nothing itself. unknown_path elsewhere, and without memory.
+  std::uint32_t set_up_in_graph(std::uint32_t before) noexcept {
     const auto use = [&](thread_log& log) {
       const std::uint32_t path = log.capture();
-      std::uint32_t count = scopes_of_one_operator(path, before);
+      const std::uint32_t count = scopes_of_one_operator(path, before);
       if (count == 0) return captured_scope::unknown_path;
-      for (std::size_t i = log.stack.size(); count != 0 && i-- > 0; --count)
-        if (!log.stack[i].adopted) log.stack[i].graph = graph + 1;  // as of one that captures
+      log.capture_others(count);
       return path;
     };
-    return with_own_log(use, captured_scope::unknown_path);
+    return with_own_log(use, captured_scope::unknown_path, captured_scope::unknown_path);
+  }
+  /// The open scopes capture a graph into another: work of the scopes that it was captured in.
+  void capture_others() noexcept {
+    with_own_log([](thread_log& log) { return log.fold(), log.capture_others(), 0; });
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -41166,8 +41210,8 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
-  Result with_own_log(Use use, Result without_memory = {}) noexcept {
-    Result out{};
+  Result with_own_log(Use use, Result without_memory = {}, Result without_log = {}) noexcept {
+    Result out = without_log;
     if (this_log == &empty_log || inside_kprof || recorder_is_lost) return out;
     const mark_inside_kprof mark;
     const bool had_memory = attempt([&] {
@@ -41494,7 +41538,7 @@ class KPROF_DETAIL_LOCAL attribution {
     const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
     detail::count(a, busy, complete_);
     if (is_foreign) ++complete_.foreign_graphs;
-    if (is_older) ++complete_.older_graphs;
+    else if (is_older) ++complete_.older_graphs;
     history_.add(a, &first, when, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, threads_.sites(), node, captured.scopes_started_here);
@@ -45121,6 +45165,7 @@ KPROF_DETAIL_END
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 KPROF_DETAIL_BEGIN
@@ -45236,7 +45281,7 @@ class callback_handler {
       case call::add_work: static_cast<void>(leaves(s.adding)); break;
       case call::copy_graph:
         if (enters && s.copying == 0) moved_.forget(&s);
-        if (leaves(s.copying)) nodes_were_copied(s, result_of(data) == 0);
+        if (leaves(s.copying)) nodes_were_copied(s, of.name, result_of(data) == 0);
         break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
@@ -45288,8 +45333,10 @@ class callback_handler {
       if (function != 0) listener_.called(call);
       if (error != 0) return;
     }
-    if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
+    const bool is_graph = s.what == launch_kind::graph;
+    if (is_graph && !graphs_were_launched_) graphs_were_launched_ = true;
     if (!s.captured) listener_.launched(call, s.what);
+    else if (is_graph) listener_.graph_captured();
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -45371,8 +45418,9 @@ class callback_handler {
   }
   /// The nodes of graphs in the graph that a call copied may have become its own. What a call that
   /// failed has copied is gone.
-  void nodes_were_copied(const call_state& s, bool succeeded) noexcept {
+  void nodes_were_copied(const call_state& s, std::string_view by, bool succeeded) noexcept {
     if (!succeeded) return moved_.forget(&s);
+    if (by.find("AddChildGraph") != std::string_view::npos) listener_.graph_captured();
     moved_.end(
         &s,
         [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },
@@ -47498,6 +47546,70 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/transcript.hpp>
 
+// <kprof/session/device_state.hpp>
+#ifndef KPROF_SESSION_DEVICE_STATE_HPP
+#define KPROF_SESSION_DEVICE_STATE_HPP
+
+// What a profile says of the collector: its version, why nothing is collected, and since when it
+// is open. Included by device_session.hpp.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_state {
+ public:
+  void set(std::string text) {
+    const std::lock_guard lock(mutex_);
+    text_ = std::move(text);
+  }
+  /// A thread opens the collector, which may take long: another does not wait for ever to begin a
+  /// recording.
+  void set_opening() { set("not collected: CUPTI was still being opened by another thread"); }
+  /// The recording began when the program did not use CUDA, and now it does.
+  void note_cuda_came_late() {
+    const std::lock_guard lock(mutex_);
+    if (text_.empty())
+      text_ =
+          "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
+          "or kprof::start() once it is loaded";
+  }
+  /// `is_open`: there is a collector, but the recording began without it.
+  std::string text(bool is_open) {
+    if (is_open) return "not collected: CUPTI was open only after the recording had begun";
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  /// The recording goes on with a collector that was open so long after its begin; 0: it began
+  /// with it, or has none.
+  void set_joined_after(std::uint64_t ns) noexcept { joined_after_ns_ = ns; }
+  void add_note(std::vector<std::string>& notes) const {
+    const std::uint64_t ns = joined_after_ns_;
+    if (ns == 0) return;
+    notes.push_back("CUPTI was open only " + std::to_string(ns / 1'000'000) +
+                    " ms after the recording had begun: work on the device that was launched "
+                    "before is not in it, so that calls from then count as if they had none");
+  }
+
+ private:
+  std::mutex mutex_;  // guards text_
+  std::string text_;  // why nothing is collected, or the collector's version
+  std::atomic<std::uint64_t> joined_after_ns_{0};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/device_state.hpp>
+
 // <kprof/session/exit_handlers.hpp>
 #ifndef KPROF_SESSION_EXIT_HANDLERS_HPP
 #define KPROF_SESSION_EXIT_HANDLERS_HPP
@@ -47559,6 +47671,7 @@ class KPROF_DETAIL_LOCAL graph_notes {
     if (transcript_.is_open()) transcript_.node(threads_, node, where);
     static_cast<void>(attempt([&] { nodes_.made(node, where); }));
   }
+  void graph_captured() noexcept { threads_.capture_others(); }
   void copied(std::uint64_t node, std::uint64_t original) noexcept {
     if (transcript_.is_open()) transcript_.cloned(node, original);
     static_cast<void>(attempt([&] { nodes_.copied(node, original); }));
@@ -47578,7 +47691,7 @@ class KPROF_DETAIL_LOCAL graph_notes {
     std::uint64_t node = 0;
     captured_scope before;
     if (!nodes_.find_copy(exec, original, node, before)) return false;
-    const std::uint32_t path = threads_.set_up_in_graph(exec, before.path);
+    const std::uint32_t path = threads_.set_up_in_graph(before.path);
     if (path == captured_scope::unknown_path) return false;
     if (path == before.path) return true;
     if (transcript_.is_open()) transcript_.set(threads_, node, path);
@@ -47934,9 +48047,10 @@ class KPROF_DETAIL_LOCAL device_session {
   static owner_functions functions_of_this_module(const collector_api& collector,
                                                   void (*at_exit)()) noexcept {
     return {&collector,
-            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_moved, &graph_node_updated, &graph_node_set, &graph_node_destroyed,
-             &context_made, &begin_reading, &read, &describe_device, &count_loss, &end_reading},
+            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_captured,
+             &graph_node_copied, &graph_node_moved, &graph_node_updated, &graph_node_set,
+             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
+             &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -47967,20 +48081,29 @@ class KPROF_DETAIL_LOCAL device_session {
     }
     transcript_.open();
     opening_ = true;
+    state_.set_opening();
     status s{out_of_memory};
     static_cast<void>(attempt(
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
     if (s) has_collected_ = true, exit_.add(owner_.at_exit);
-    set_state(s ? owner_.collector->version() : s.message);
+    state_.set(s ? owner_.collector->version() : s.message);
+  }
+  /// The recording has begun while this thread was opening CUPTI, and goes on with it. False where
+  /// it has it, or there is none. `after_ns`: since its begin.
+  bool join(const attribution_lock&, std::uint64_t after_ns) {
+    if (!collecting_ || in_recording_) return false;
+    attribution_.history().whole_since = static_cast<std::int64_t>(after_ns);
+    state_.set_joined_after(after_ns);
+    return in_recording_ = true;
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
   void collect_nothing(const char* reason) {
     const auto lock = lock_control();
     if (!lock || abandoned_) return;
     if (collecting_) finish(owner_.collector->stop);
-    set_state(reason);
+    state_.set(reason);
   }
   /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
@@ -47999,15 +48122,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// Whether kprof may launch work of its own on the devices, to measure them.
   bool may_launch() const { return collecting_ && !abandoned_ && !owner_.collector->captures(); }
-
-  /// The recording began when the program did not use CUDA, and now it does.
-  void note_cuda_came_late() {
-    const std::lock_guard lock(state_mutex_);
-    if (state_.empty())
-      state_ =
-          "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
-          "or kprof::start() once it is loaded";
-  }
+  void note_cuda_came_late() { state_.note_cuda_came_late(); }
 
   // The session calls these with its lock.
 
@@ -48029,6 +48144,7 @@ class KPROF_DETAIL_LOCAL device_session {
     notes_calls_ = history;
     if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
+    state_.set_joined_after(0);
   }
   /// Launches made while this is false are ignored.
   void set_recording(bool on) noexcept { recording_ = on; }
@@ -48039,9 +48155,9 @@ class KPROF_DETAIL_LOCAL device_session {
   void describe(device_profile& out, std::vector<std::string>& notes) {
     if (has_collected_)
       for (std::string& note : owner_.collector->notes()) notes.push_back(std::move(note));
+    state_.add_note(notes);
     out.collecting = in_recording_;
-    const std::lock_guard lock(state_mutex_);
-    out.state = in_recording_ ? owner_.collector->version() : state_;
+    out.state = in_recording_ ? owner_.collector->version() : state_.text(collecting_);
   }
   std::size_t memory_held() {
     if (!has_collected_) return 0;
@@ -48052,10 +48168,10 @@ class KPROF_DETAIL_LOCAL device_session {
   void before_fork() {
     attribution_.mutex().lock();
     attribution_.graphs().mutex().lock();
-    state_mutex_.lock();
+    state_.mutex().lock();
   }
   void after_fork() {
-    state_mutex_.unlock();
+    state_.mutex().unlock();
     attribution_.graphs().mutex().unlock();
     attribution_.mutex().unlock();
   }
@@ -48071,17 +48187,12 @@ class KPROF_DETAIL_LOCAL device_session {
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
     has_collected_ = in_recording_ = false;
-    set_state("not collected in the child of a fork, where CUDA cannot be used");
+    state_.set("not collected in the child of a fork, where CUDA cannot be used");
   }
 
  private:
   friend class session_ceilings;  // measures the devices
   static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
-
-  void set_state(std::string state) {
-    const std::lock_guard lock(state_mutex_);
-    state_ = std::move(state);
-  }
 
   std::unique_lock<std::mutex> lock_control() {
     return detail::lock_control(control_, abandoned_, opening_);
@@ -48138,14 +48249,15 @@ class KPROF_DETAIL_LOCAL device_session {
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
   static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
-    const bool ignored = !own.recording_.load(std::memory_order_relaxed);
+    const bool ignored = !own.counts_launches();
     own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
     if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
   }
   static void called(const observed_call& call) noexcept {
-    if (own_device->recording_) own_device->note(call, record_kind::host_call);
+    if (own_device->counts_launches()) own_device->note(call, record_kind::host_call);
   }
+  bool counts_launches() const noexcept { return recording_ && in_recording_; }
   void note(const observed_call& call, record_kind kind) noexcept {
     if (note_call(*own_recorder, call, kind, notes_calls_)) take_launches_if_possible();
   }
@@ -48156,6 +48268,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     own_device->graphs_.made(node, does_work);
   }
+  static void graph_captured() noexcept { own_device->graphs_.graph_captured(); }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.copied(node, original);
   }
@@ -48212,7 +48325,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> abandoned_{false};  // in the child of a fork
   std::atomic<bool> opening_{false};    // the thread with control_ may be opening a library
   std::atomic<bool> has_collected_{false};
-  std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
+  std::atomic<bool> in_recording_{false};  // else launches that are told are in no profile
   std::atomic<bool> recording_{false};
   exit_handlers exit_;
   std::atomic<bool> notes_calls_{false};  // of functions, and how long they take
@@ -48220,8 +48333,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
   graph_notes graphs_;
-  std::mutex state_mutex_;  // guards state_
-  std::string state_;       // why nothing is collected, or the collector's version
+  device_state state_;
 };
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 
@@ -49072,6 +49184,38 @@ class exit_writing {
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/exit_writing.hpp>
+
+// <kprof/session/join_recording.hpp>
+#ifndef KPROF_SESSION_JOIN_RECORDING_HPP
+#define KPROF_SESSION_JOIN_RECORDING_HPP
+
+// A thread that opened CUPTI finds that another has begun the recording meanwhile, since it did not
+// wait for ever: the recording goes on with CUPTI. Included by session_state.hpp.
+
+#include <algorithm>
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// `clock`, `of`: the recording's clock and settings. The caller holds the session's lock.
+inline void join_recording(device_session& devices, recorder& threads, const session_clock& clock,
+                           const settings& of) {
+  if (of.cupti == cupti_choice::off) return;
+  const attribution_lock lock = devices.lock_attribution();
+  if (!devices.join(lock, clock.elapsed_ns())) return;
+  const std::size_t memory = std::max(of.memory, recorder::smallest_memory);
+  threads.set_memory(memory - device_session::share(memory));
+  // Nobody has told what the calls that are open launched before.
+  threads.each_thread([](thread_log& log) {
+    for (open_frame& f : log.stack) f.launched |= launched_bits::maybe;
+  });
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/join_recording.hpp>
 
 // <kprof/session/live_calls.hpp>
 #ifndef KPROF_SESSION_LIVE_CALLS_HPP
@@ -52458,6 +52602,7 @@ class KPROF_DETAIL_LOCAL session_state {
     open_libraries(wanted);
     const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(wanted);
+    else if (phases_.is_running()) join_recording(device_, recorder_, clock_, settings_);
   }
 
   void stop() {

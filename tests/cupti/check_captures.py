@@ -132,6 +132,28 @@ rows(
     "n=1: calls 1 replays 800 runs 800 flop 1600 rate known",
     "n=2: calls 1 replays 100 runs 800 flop 400 rate known",
 )
+no_replay = "captured into a CUDA graph, and no record of a replay names it"
+r = run("captures_only_a_launch")
+rows(
+    "a call whose only captured work is another graph's launch did nothing itself",
+    r,
+    "n=1: calls 1 replays 100 runs 100 flop 200 rate known",
+    f"n=2: calls 1 replays 0 runs 0 flop 0 rate {no_replay}",
+    f"n=3: calls 1 replays 0 runs 0 flop 0 rate {no_replay}",
+)
+check("it captured, and so did the others", r.stdout.endswith("captured 1 idle 0\n" * 3), r)
+rows(
+    "where CUPTI tells no nodes' ids, nothing says that a graph was not replayed",
+    run("captures_only_a_launch", FAIL="cuptiGetGraphNodeId:2"),
+    f"n=1: calls 1 replays 0 runs 0 flop 0 rate {no_replay}",
+)
+r = run("sets_nodes_without_scopes")
+expect(
+    "a node whose parameters are set outside all scopes stays with its call",
+    r,
+    work=["Op n=9: _Z6kernelPf 1 timed", "graph/Op n=1: _Z6kernelPf 20 timed"],
+)
+check("and it is told how often", "executable graphs, 2 times" in r.stdout, r)
 r = run("updates_in_a_loop")
 check("each update has its own scope's work", "right 1000 of 1000\n" in r.stdout, r)
 r = run("starts_in_a_call")

@@ -18,6 +18,8 @@ from programs import check, expect, failures, missing, not_cupti, numbers, progr
 waiting = concurrent.futures.ThreadPoolExecutor()
 ends_before_its_work = waiting.submit(run, "ends_before_its_work")
 forks_during_the_start = waiting.submit(run, "forks_during_the_start", LOAD_MS=1500)
+records_before_cupti_is_open = waiting.submit(run, "records_before_cupti_is_open", LOAD_MS=6000)
+records_beside_cupti = waiting.submit(run, "records_beside_cupti", LOAD_MS=4000)
 
 # ---- what is there is attributed
 
@@ -102,6 +104,36 @@ check(
     "child 0 not collected in the child of a fork, where CUDA cannot be used" in r.stdout
     and "child ended with 0" in r.stdout,
     r,
+)
+r = records_before_cupti_is_open.result()
+expect(
+    "a recording that began while CUPTI was being opened goes on with it",
+    r,
+    launches=7,
+    attributed=7,
+    unknown=0,
+    ignored=0,
+    work=[
+        "Op n=1: _Z6kernelPf 1 timed",
+        "Op n=3: _Z6kernelPf 1 timed",
+        "Op n=4: _Z6kernelPf 5 timed",
+    ],
+)
+check(
+    "and says so, and what it does not know",
+    "meanwhile collecting 0 work 0 state not collected: CUPTI was still being" in r.stdout
+    and "note CUPTI was open only " in r.stdout
+    and numbers(r)["rates"]["n=3"].startswith("not all records")
+    and numbers(r)["rates"]["n=4"] == "known",
+    r,
+)
+expect(
+    "a recording without CUPTI stays without it when another thread opens it",
+    records_beside_cupti.result(),
+    launches=0,
+    records=0,
+    ignored=0,
+    state="not collected: CUPTI was open only after the recording had begun",
 )
 r = forks_during_the_start.result()
 expect("the parent of a fork goes on while CUPTI is being loaded", r, launches=1, attributed=1)

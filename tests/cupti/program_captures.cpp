@@ -189,6 +189,67 @@ MODE(captures_launches_of_a_graph) {
   print_rows(kprof::snapshot());
 }
 
+/// A call captures a kernel, another the launch of that graph, and a third adds the graph of this
+/// to one that it makes by hand.
+MODE(captures_only_a_launch) {
+  const cudaStream_t s = new_stream();
+  launch(9);
+  const auto capture = [&](std::int64_t n, cudaGraphExec_t inner) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    {
+      KPROF_OP(Op, {.n = n});
+      if (inner == nullptr) launch_bare(1, s);
+      else static_cast<void>(cudaGraphLaunch(inner, s));
+    }
+    static_cast<void>(cudaStreamEndCapture(s, &graph));
+    if (inner != nullptr) {
+      cudaGraph_t outer = nullptr;
+      cudaGraphNode_t child = nullptr;
+      static_cast<void>(cudaGraphCreate(&outer, 0));
+      KPROF_OP(Op, {.n = n + 1});
+      static_cast<void>(cudaGraphAddChildGraphNode(&child, outer, nullptr, 0, graph));
+      graph = outer;
+    }
+    static_cast<void>(cudaGraphInstantiate(&exec, graph, 0));
+    return exec;
+  };
+  const cudaGraphExec_t exec = capture(2, capture(1, nullptr));
+  for (int i = 0; i < 100; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+  const kprof::profile p = kprof::snapshot();
+  print_rows(p);
+  for (const kprof::scope_node& n : p.nodes)
+    if (n.captured + n.unlaunched != 0)
+      std::printf("captured %llu idle %llu\n", static_cast<unsigned long long>(n.captured),
+                  static_cast<unsigned long long>(n.unlaunched));
+}
+
+/// Threads without a scope and outside all scopes set the parameters of a graph's nodes.
+MODE(sets_nodes_without_scopes) {
+  const cudaStream_t s = new_stream();
+  launch(9);
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  launch(1, 2, s);
+  cudaGraph_t graph = nullptr;
+  static_cast<void>(cudaStreamEndCapture(s, &graph));
+  cudaGraphNode_t nodes[2] = {};
+  std::size_t count = 2;
+  static_cast<void>(cudaGraphGetNodes(graph, nodes, &count));
+  cudaGraphExec_t exec = nullptr;
+  static_cast<void>(cudaGraphInstantiate(&exec, graph, 0));
+  const auto set = [&](int which) {
+    cudaKernelNodeParams changed{};
+    changed.func = const_cast<void*>(kernel());
+    changed.gridDim = dim3(3), changed.blockDim = dim3(32);
+    static_cast<void>(cudaGraphExecKernelNodeSetParams(exec, nodes[which], &changed));
+  };
+  std::thread(set, 0).join();
+  set(1);
+  for (int i = 0; i < 10; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+  print_profile(kprof::snapshot());
+}
+
 /// A loop that captures its work anew in each step, of another size, and updates one graph with it.
 MODE(updates_in_a_loop) {
   constexpr int steps = 1000;

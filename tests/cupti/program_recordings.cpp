@@ -3,6 +3,7 @@
 #include "program.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -197,6 +198,37 @@ MODE(starts_again_beside_another) {
   print("the other subscribes", static_cast<unsigned long long>(subscribe(
                                     &who, [](void*, unsigned, unsigned, const void*) {}, nullptr)));
   print("starts", kprof::start().ok() ? 1 : 0);
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// A thread's first scope opens CUPTI for so long that another thread goes on without it, and
+/// records what the device does once it is open.
+MODE(records_before_cupti_is_open) {
+  static_cast<void>(cudaStreamSynchronize(nullptr));
+  std::thread opening([] { launch(1); });
+  static_cast<void>(usleep(200'000));
+  launch(2, 3);
+  const kprof::profile before = kprof::snapshot();
+  std::printf("meanwhile collecting %d work %zu state %s\n", before.device.collecting ? 1 : 0,
+              before.device.work.size(), before.device.state.c_str());
+  {
+    KPROF_OP(Op, {.n = 3});
+    static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, nullptr));
+    opening.join();
+    static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, nullptr));
+  }
+  launch(4, 5);
+  print_profile(kprof::snapshot());
+}
+
+/// The same, but the other thread's recording is to be without CUPTI.
+MODE(records_beside_cupti) {
+  static_cast<void>(cudaStreamSynchronize(nullptr));
+  std::thread opening([] { launch(1); });
+  static_cast<void>(usleep(200'000));
+  static_cast<void>(kprof::start({.cupti = kprof::cupti_choice::off}));
+  opening.join();
   launch(2, 3);
   print_profile(kprof::snapshot());
 }

@@ -1,325 +1,143 @@
 // SPDX-License-Identifier: MIT
 
 // Random programs on the scripted CUDA, each with threads, devices, streams, copies, nested scopes,
-// snapshots in between, and graphs that are cloned, put into others, updated, changed in one node,
-// or older than the first recording: what kprof attributes is compared with what the program did.
-// `schedules FIRST LAST` runs those seeds.
+// snapshots in between, contexts that are destroyed and made again, one recording or two, and
+// graphs that are cloned, put into others, launched into others, updated, changed in single nodes,
+// destroyed early, or of before the recording: what kprof attributes is compared with what the
+// program did. `schedules FIRST LAST` runs those seeds.
 
-#include "schedules_cuda.hpp"
-#include "schedules_truth.hpp"
-#include "scripted_cuda.hpp"
-
-#include <kprof/kprof.hpp>
-
-#include <cuda_runtime_api.h>
+#include "schedules_graphs.hpp"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
 
-struct Op {
-  std::int64_t n = 0;
-  constexpr kprof::count flops() const { return kprof::count{2} * n; }
-};
-
-/// Whether threads use the default stream, or else each its own: a thread's own stream cannot be
-/// captured while another thread uses the default stream.
-bool uses_default_stream = false;
-
-/// One thread of a random program.
-class program {
+/// One thread of a random program; in each recording it is another thread.
+class program : public random_graphs {
  public:
-  program(unsigned seed, kprof::context from, std::vector<std::string> around)
-      : random_(seed), from_(from), scopes_(std::move(around)) {
-    check(cudaSetDevice(static_cast<int>(draw(2))));
-    for (cudaStream_t& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-    take_foreign_graph();
-    check(cudaMalloc(&memory_, 4096));
-  }
+  /// `alone`: no other thread uses the device.
+  program(unsigned seed, bool alone) : random_graphs(seed), alone_(alone) { take_foreign_graph(); }
 
-  truth run() {
-    {
-      kprof::context_guard here{from_};
-      work(0);
+  truth run(kprof::context from, const scopes& around) {
+    truth_ = {};
+    check(cudaSetDevice(device_));
+    scopes_.adopt(around);
+    kprof::context_guard here{from};
+    work(0);
+    return std::move(truth_);
+  }
+  /// What it does while kprof does not listen.
+  void between() {
+    check(cudaSetDevice(device_));
+    scopes_.adopt({});
+    for (unsigned i = 0, steps = draw(4); i < steps; ++i) {
+      const unsigned what = draw(7);
+      if (what == 0 || !has_graphs()) capture();
+      else if (what == 1) update();
+      else if (what == 2) set_nodes();
+      else if (what == 3) make_again();
+      else if (what == 4) launch();
+      else replay();
     }
-    for (const captured& g : graphs_) {
-      check(cudaGraphExecDestroy(g.exec));
-      if (g.graph != nullptr) check(cudaGraphDestroy(g.graph));
-    }
-    for (cudaStream_t s : streams_) check(cudaStreamDestroy(s));
-    check(cudaFree(memory_));
-    return truth_;
+  }
+  void end() {
+    check(cudaSetDevice(device_));
+    destroy_graphs();
+    leave_device();
   }
 
  private:
-  struct node {
-    std::vector<std::string> around;
-    std::uint32_t scopes_started_here;  // scopes from the innermost that it is the first of
-    std::string what;
-  };
-  struct captured {
-    cudaGraph_t graph;
-    cudaGraphExec_t exec;
-    std::vector<node> nodes;
-    bool has_child = false;
-    bool was_updated = false;
-  };
-
-  void take_foreign_graph() {
-    const std::lock_guard lock(foreign_lock);
-    if (foreign_graphs.empty() || !chance(30)) return;
-    const node unknown{{foreign_scope}, 0, name_of(0)};
-    graphs_.push_back({nullptr, foreign_graphs.back(), {unknown}});
-    foreign_graphs.pop_back();
-  }
-
-  unsigned draw(std::size_t below) { return static_cast<unsigned>(random_() % below); }
-  bool chance(unsigned percent) { return draw(100) < percent; }
-  cudaStream_t stream() {
-    if (chance(10)) return uses_default_stream ? nullptr : cudaStreamPerThread;
-    return streams_[draw(2)];
-  }
-  std::string path() const {
-    std::string out;
-    for (const std::string& s : scopes_) out += (out.empty() ? "" : "/") + s;
-    return out;
-  }
-
   void work(int depth) {
     for (unsigned i = 0, steps = 1 + draw(6); i < steps; ++i) {
       const unsigned what = draw(100);
       if (depth < 4 && what < 35) nested(depth);
       else if (what < 45) capture();
-      else if (what < 59 && !graphs_.empty()) replay();
-      else if (what < 60 && !graphs_.empty()) update();
-      else if (what < 61 && !graphs_.empty()) change_one_node();
-      else if (what < 62) static_cast<void>(kprof::snapshot());
-      else if (what < 65) check(cudaStreamSynchronize(streams_[0]));
+      else if (what < 58 && has_graphs()) replay(chance(10));
+      else if (what < 61 && has_graphs()) set_and_replay();
+      else if (what < 62 && has_graphs()) chance(70) ? update() : update_child();
+      else if (what < 63 && has_graphs()) chance(50) ? set_nodes() : make_again();
+      else if (what < 64) static_cast<void>(kprof::snapshot());
+      else if (what < 67) check(cudaStreamSynchronize(streams_[0]));
+      else if (what < 68 && alone_) reset();
       else launch();
     }
   }
-
+  /// As a decode whose cache grows does.
+  void set_and_replay() {
+    for (unsigned i = 0, steps = 1 + draw(3); i < steps; ++i) {
+      set_nodes();
+      replay();
+      if (chance(10)) check(cudaStreamSynchronize(streams_[0]));
+    }
+  }
   void nested(int depth) {
     const auto n = static_cast<std::int64_t>(draw(3));
-    if (chance(60)) {
-      KPROF_OP(Op, {.n = n});
-      scopes_.push_back("Op n=" + std::to_string(n));
-      work(depth + 1);
-      scopes_.pop_back();
-    } else {
-      KPROF_REGION("region");
-      scopes_.push_back("region");
-      work(depth + 1);
-      scopes_.pop_back();
-    }
+    if (chance(60)) within_op(scope::op, n, [&] { work(depth + 1); });
+    else within({"region", scope::region}, 0, [&] { work(depth + 1); });
+  }
+  void reset() {
+    destroy_graphs();
+    leave_device();
+    check(cudaDeviceReset());
+    take_device();
   }
 
-  std::string anything() {
-    const unsigned which = draw(8);
-    return which == 0 ? "copy" : which == 1 ? "set" : name_of(draw(3));
-  }
-  /// Launches that, on a stream that may be capturing.
-  std::string launch_on(cudaStream_t s, const std::string& what) {
-    unsigned which = 0;
-    if (what == "copy") {
-      check(cudaMemcpyAsync(memory_, host_, 1024, cudaMemcpyHostToDevice, s));
-    } else if (what == "set") {
-      check(cudaMemsetAsync(memory_, 0, 512, s));
-    } else {
-      while (what != name_of(which)) ++which;
-      check(cudaLaunchKernel(kernel(which), dim3(1 + draw(4)), dim3(64), nullptr, 0, s));
-    }
-    return what;
-  }
-  void launch() {
-    if (chance(5)) {  // fails, and is no launch
-      static_cast<void>(cudaLaunchKernel(kernel(0), dim3(1), dim3(4096), nullptr, 0, streams_[0]));
-      static_cast<void>(cudaGetLastError());
-    }
-    ++truth_.launches;
-    ++truth_.runs[path() + ": " + launch_on(stream(), anything())];
-  }
-
-  void capture() {
-    captured made{};
-    std::vector<std::string> what(1 + draw(8));
-    for (std::string& w : what) w = anything();
-    record(what, made);
-    // Work of a copy, and of a copy in another graph, is of the scopes that the original was
-    // captured in.
-    if (chance(20)) {
-      cudaGraph_t clone = nullptr;
-      check(cudaGraphClone(&clone, made.graph));
-      check(cudaGraphDestroy(made.graph));
-      made.graph = clone;
-    } else if (chance(20)) {
-      made.graph = put_into_another(made.graph);
-      made.has_child = true;
-    }
-    made.exec = instantiate(made.graph);
-    if (chance(30)) {  // once more
-      check(cudaGraphExecDestroy(made.exec));
-      made.exec = instantiate(made.graph);
-    }
-    graphs_.push_back(std::move(made));
-  }
-
-  /// Captures this work, a few launches in each call of an operator.
-  void record(const std::vector<std::string>& what, captured& out) {
-    cudaStream_t s = chance(20) && !uses_default_stream ? cudaStreamPerThread : streams_[1];
-    check(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-    const std::size_t around = scopes_.size();
-    for (std::size_t done = 0; done < what.size();) {
-      const bool is_first = done == 0;
-      const auto n = static_cast<std::int64_t>(10 + draw(2));
-      KPROF_OP(Op, {.n = n});
-      scopes_.push_back("Op n=" + std::to_string(n));
-      for (unsigned i = 0, many = 1 + draw(3); i < many && done < what.size(); ++i, ++done) {
-        const std::uint32_t scopes_started_here = i != 0 ? 0
-                                                  : !is_first
-                                                      ? 1
-                                                      : static_cast<std::uint32_t>(around) + 1;
-        out.nodes.push_back({scopes_, scopes_started_here, launch_on(s, what[done])});
-      }
-      scopes_.pop_back();
-    }
-    check(cudaStreamEndCapture(s, &out.graph));
-  }
-
-  /// The executable graph runs the same work, but of other scopes.
-  void update() {
-    captured& g = graphs_[draw(graphs_.size())];
-    if (!updates_are_told()) return;
-    std::vector<std::string> what;
-    for (const node& n : g.nodes) what.push_back(n.what);
-    captured other{};
-    record(what, other);
-    if (g.has_child) other.graph = put_into_another(other.graph);
-    cudaGraphExecUpdateResultInfo info{};
-    check(cudaGraphExecUpdate(g.exec, other.graph, &info));
-    if (g.graph != nullptr) check(cudaGraphDestroy(g.graph));
-    g.graph = other.graph;
-    g.nodes = std::move(other.nodes);
-    g.was_updated = true;
-  }
-
-  /// One node runs another kernel, or copies and sets less. Its scopes remain those that it was
-  /// captured in.
-  void change_one_node() {
-    captured& g = graphs_[draw(graphs_.size())];
-    if (g.graph == nullptr || g.has_child || g.was_updated) return;
-    std::vector<cudaGraphNode_t> nodes(g.nodes.size());
-    std::size_t count = nodes.size();
-    check(cudaGraphGetNodes(g.graph, nodes.data(), &count));
-    const unsigned which = draw(count);
-    std::string& what = g.nodes[which].what;
-    if (what == "copy") {
-      check(cudaGraphExecMemcpyNodeSetParams1D(g.exec, nodes[which], memory_, host_, 256,
-                                               cudaMemcpyHostToDevice));
-    } else if (what == "set") {
-      cudaMemsetParams less{};
-      less.dst = memory_;
-      less.elementSize = 1;
-      less.height = 1;
-      less.width = 128;
-      check(cudaGraphExecMemsetNodeSetParams(g.exec, nodes[which], &less));
-    } else {
-      const unsigned other = draw(3);
-      cudaKernelNodeParams changed{};
-      changed.func = const_cast<void*>(kernel(other));
-      changed.gridDim = dim3(1 + draw(4));
-      changed.blockDim = dim3(64);
-      check(cudaGraphExecKernelNodeSetParams(g.exec, nodes[which], &changed));
-      what = name_of(other);
-    }
-  }
-
-  void replay() {
-    const captured& g = graphs_[draw(graphs_.size())];
-    check(cudaGraphLaunch(g.exec, streams_[0]));
-    ++truth_.launches;
-    const std::string base = path() + (scopes_.empty() ? "" : "/") + "graph";
-    ++truth_.replays[base];
-    for (const node& n : g.nodes) {
-      std::size_t common = 0;  // scopes that are around the capture as well as the launch
-      while (common < n.around.size() && common < scopes_.size() &&
-             n.around[common] == scopes_[common])
-        ++common;
-      std::string where = base;
-      for (std::size_t i = common; i < n.around.size(); ++i) {
-        where += "/" + n.around[i];
-        // Adopted scopes are another thread's calls: a replay here does not call them.
-        if (n.around.size() - i <= n.scopes_started_here && i >= adopted_) ++truth_.replays[where];
-      }
-      if (n.around[0] == foreign_scope) ++truth_.foreign;
-      ++truth_.runs[where + ": " + n.what];
-    }
-  }
-
-  std::mt19937 random_;
-  kprof::context from_;
-  std::vector<std::string> scopes_;
-  std::size_t adopted_ = scopes_.size();
-  cudaStream_t streams_[2] = {};
-  void* memory_ = nullptr;
-  char host_[1024] = {};
-  std::vector<captured> graphs_;
-  truth truth_;
+  const bool alone_;
 };
 
-truth run_program(unsigned seed) {
-  std::mt19937 random(seed);
-  truth all;
-  std::vector<truth> parts(1 + random() % 4);
+using programs = std::vector<std::unique_ptr<program>>;
+
+/// Each program on a thread of its own.
+truth run_threads(const programs& all, kprof::context from, const scopes& around) {
+  std::vector<truth> parts(all.size());
   std::vector<std::thread> threads;
-  const bool around = random() % 2 == 0;
-  uses_default_stream = random() % 2 == 0;
-  const auto start_all = [&](kprof::context from, const std::vector<std::string>& scopes) {
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      threads.emplace_back([&parts, i, seed, from, scopes] {
-        parts[i] = program(seed * 31 + static_cast<unsigned>(i), from, scopes).run();
-      });
-    for (std::thread& t : threads) t.join();
-  };
-  if (around) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    threads.emplace_back([&, i] { parts[i] = all[i]->run(from, around); });
+  for (std::thread& t : threads) t.join();
+  truth sum;
+  for (const truth& part : parts) sum.add(part);
+  return sum;
+}
+truth record(const programs& all, bool with_scope_around) {
+  if (!with_scope_around) return run_threads(all, {}, {});
+  truth sum;
+  {
     KPROF_OP(Op, {.n = 100});
-    start_all(kprof::context::current(), {"Op n=100"});
-  } else {
-    start_all({}, {});
+    sum = run_threads(all, kprof::context::current(), {{"Op n=100", scope::threads_op}});
   }
-  for (const truth& part : parts) all.add(part);
-  return all;
+  sum.calls["Op n=100"] = sum.idle["Op n=100"] = 1;
+  return sum;
 }
 
 int check_one(unsigned seed) {
+  std::mt19937 random(seed);
   if (!kprof::start({.cupti = kprof::cupti_choice::on})) return 1;
-  const truth expected = run_program(seed);
-  const kprof::profile p = kprof::snapshot();
-  int wrong = differences(runs_of(p), expected.runs, "runs", seed);
-  counts replays;
-  for (std::uint32_t i = 0; i < p.nodes.size(); ++i)
-    if (p.nodes[i].replays != 0) replays[path_of(p, i)] += p.nodes[i].replays;
-  wrong += differences(replays, expected.replays, "replays", seed);
-  const auto& c = p.device.complete;
-  const auto same = [&](const char* what, std::uint64_t have, std::uint64_t want) {
-    if (have == want) return;
-    std::printf("seed %u: %s: %llu instead of %llu\n", seed, what,
-                static_cast<unsigned long long>(have), static_cast<unsigned long long>(want));
-    ++wrong;
-  };
-  same("launches", c.launches, expected.launches);
-  same("attributed and outside", c.attributed + c.outside, expected.launches);
-  same("open", c.open, 0);
-  same("unknown", c.unknown, 0);
-  same("dropped", c.dropped, 0);
-  same("foreign", c.foreign_graphs, expected.foreign);
+  listening = true;
+  uses_default_stream = random() % 2 == 0;
+  programs all(1 + random() % 4);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = std::make_unique<program>(seed * 31 + static_cast<unsigned>(i), all.size() == 1);
+  truth expected = record(all, random() % 2 == 0);
+  int wrong = differences(kprof::snapshot(), expected, seed);
+  if (random() % 2 == 0) {
+    kprof::stop();
+    listening = false;
+    ++stops;
+    for (const auto& p : all) p->between();
+    if (!kprof::start({.cupti = kprof::cupti_choice::on})) return 1;
+    listening = true;
+    expected = record(all, random() % 2 == 0);
+    wrong += differences(kprof::snapshot(), expected, seed);
+  }
+  for (const auto& p : all) p->end();
   return wrong;
 }
 

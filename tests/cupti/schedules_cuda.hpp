@@ -6,12 +6,15 @@
 
 #include "scripted_cuda.hpp"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <vector>
 
 inline void check(cudaError_t e) {
@@ -30,6 +33,13 @@ inline const char* name_of(unsigned i) {
   return all[i % 3];
 }
 
+/// The kernel of that name.
+inline unsigned number_of(const std::string& name) {
+  unsigned i = 0;
+  while (i < 2 && name != name_of(i)) ++i;
+  return i;
+}
+
 inline constexpr const char* foreign_scope = "(graph captured before recording)";
 /// Executable graphs of one kernel that were made before kprof listened to CUPTI.
 inline std::vector<cudaGraphExec_t> foreign_graphs;
@@ -39,6 +49,21 @@ inline cudaGraphExec_t instantiate(cudaGraph_t graph) {
   cudaGraphExec_t exec = nullptr;
   check(cudaGraphInstantiate(&exec, graph, 0));
   return exec;
+}
+/// A node of an executable graph sets fewer bytes; `by_driver`: by the driver's function.
+inline void set_memset_node(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, bool by_driver) {
+  static const auto of_driver = reinterpret_cast<decltype(&cuGraphExecMemsetNodeSetParams)>(
+      dlsym(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), "cuGraphExecMemsetNodeSetParams"));
+  if (by_driver) {
+    CUDA_MEMSET_NODE_PARAMS less{};
+    less.dst = reinterpret_cast<CUdeviceptr>(to);
+    less.elementSize = 1, less.height = 1, less.width = 128;
+    return check(static_cast<cudaError_t>(of_driver(exec, node, &less, nullptr)));
+  }
+  cudaMemsetParams less{};
+  less.dst = to;
+  less.elementSize = 1, less.height = 1, less.width = 128;
+  check(cudaGraphExecMemsetNodeSetParams(exec, node, &less));
 }
 /// A graph whose only node is this graph, which is destroyed.
 inline cudaGraph_t put_into_another(cudaGraph_t child) {

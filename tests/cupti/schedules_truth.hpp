@@ -17,16 +17,22 @@ using counts = std::map<std::string, std::uint64_t>;
 
 /// What happened, by the program's own account.
 struct truth {
-  counts runs;     // "path: kernel" or "path: copy" or "path: set"
-  counts replays;  // by path
+  counts runs;                   // "path: kernel" or "path: copy" or "path: set"
+  counts replays;                // by path
+  counts calls, captured, idle;  // calls by the host; those that captured, that launched nothing
   std::uint64_t launches = 0;
-  std::uint64_t foreign = 0;  // runs of nodes that were made before the first recording
+  std::uint64_t foreign = 0;  // runs of nodes of which nobody told kprof
+  std::uint64_t older = 0;    // runs of nodes that may have been updated between recordings
 
   void add(const truth& other) {
     for (const auto& [what, n] : other.runs) runs[what] += n;
     for (const auto& [what, n] : other.replays) replays[what] += n;
+    for (const auto& [what, n] : other.calls) calls[what] += n;
+    for (const auto& [what, n] : other.captured) captured[what] += n;
+    for (const auto& [what, n] : other.idle) idle[what] += n;
     launches += other.launches;
     foreign += other.foreign;
+    older += other.older;
   }
 };
 
@@ -40,6 +46,14 @@ inline counts runs_of(const kprof::profile& p) {
                                                                  : p.device.kernels[w.kernel];
     out[where + ": " + what] += w.calls;
   }
+  return out;
+}
+
+/// What a member says of the nodes, by path.
+inline counts of_nodes(const kprof::profile& p, std::uint64_t kprof::scope_node::*member) {
+  counts out;
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i)
+    if (p.nodes[i].*member != 0) out[path_of(p, i)] += p.nodes[i].*member;
   return out;
 }
 
@@ -58,6 +72,29 @@ inline int differences(const counts& found, const counts& expected, const char* 
     ++wrong;
   }
   return wrong;
+}
+inline int difference(const char* what, std::uint64_t have, std::uint64_t want, unsigned seed) {
+  if (have == want) return 0;
+  std::printf("seed %u: %s: %llu instead of %llu\n", seed, what,
+              static_cast<unsigned long long>(have), static_cast<unsigned long long>(want));
+  return 1;
+}
+
+/// How many things the profile has otherwise than the program.
+inline int differences(const kprof::profile& p, const truth& expected, unsigned seed) {
+  using node = kprof::scope_node;
+  const auto& c = p.device.complete;
+  return differences(runs_of(p), expected.runs, "runs", seed) +
+         differences(of_nodes(p, &node::replays), expected.replays, "replays", seed) +
+         differences(of_nodes(p, &node::calls), expected.calls, "calls", seed) +
+         differences(of_nodes(p, &node::captured), expected.captured, "captured calls", seed) +
+         differences(of_nodes(p, &node::unlaunched), expected.idle, "idle calls", seed) +
+         difference("launches", c.launches, expected.launches, seed) +
+         difference("attributed, outside", c.attributed + c.outside, expected.launches, seed) +
+         difference("open", c.open, 0, seed) + difference("unknown", c.unknown, 0, seed) +
+         difference("dropped", c.dropped, 0, seed) +
+         difference("foreign", c.foreign_graphs, expected.foreign, seed) +
+         difference("older", c.older_graphs, expected.older, seed);
 }
 
 #endif

@@ -18,8 +18,8 @@ cupti=(-Wl,--version-script=cupti.map -Wl,-z,nodelete
   cupti.cpp activity.cpp activity_api.cpp buffers.cpp records.cpp second_set.cpp ids.cpp)
 "${compile[@]}" -Wl,-soname,libcudart.so.13 -Wl,--version-script=cudart.map \
   cudart.cpp copies.cpp streams.cpp graphs.cpp graphs_api.cpp captures.cpp gpu.cpp memory.cpp \
-  state.cpp work.cpp -o "$out/libcudart.so.13"
-"${compile[@]}" -Wl,-soname,libcuda.so.1 driver.cpp driver_work.cpp \
+  state.cpp work.cpp driver_work.cpp -o "$out/libcudart.so.13"
+"${compile[@]}" -Wl,-soname,libcuda.so.1 driver.cpp \
   -o "$out/libcuda.so.1" "${runtime[@]}"
 "${compile[@]}" -Wl,-soname,libcupti.so.13 "${cupti[@]}" -o "$out/libcupti.so.13" "${runtime[@]}"
 "${compile[@]}" -DSCRIPTED_MISSING -Wl,-soname,libcupti_missing.so.13 "${cupti[@]}" \

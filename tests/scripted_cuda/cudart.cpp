@@ -51,6 +51,19 @@ cudaError_t launch(CUpti_runtime_api_trace_cbid id, const void* parameters, CUke
       needs::context, kernel == nullptr ? nullptr : kernel->name.c_str());
 }
 
+// The next call that needs a context makes another one, at the same address.
+void reset_device(std::uint32_t device) {
+  static std::atomic<std::uint32_t> ids{16};
+  gpu& g = gpu_of(device);
+  wait_until(g.latest());
+  const std::lock_guard guard(g.creating);
+  resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, device, nullptr, nullptr);
+  g.context.id = ++ids;
+  g.exists = false;
+  this_thread().per_thread[device] = nullptr;
+  current_thread().context = nullptr;
+}
+
 }  // namespace
 
 extern "C" {
@@ -190,10 +203,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
 // ---- devices
 
 cudaError_t cudaDeviceReset() {
-  return call(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020, nullptr, [&](auto&) {
-    resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, this_thread().device, nullptr, nullptr);
-    return cudaSuccess;
-  });
+  return call(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020, nullptr,
+              [&](auto&) { return reset_device(this_thread().device), cudaSuccess; });
 }
 cudaError_t cudaGetDeviceCount(int* count) {
   SCRIPTED_CALL(

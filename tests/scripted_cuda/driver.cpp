@@ -46,5 +46,9 @@ CUresult cuDriverGetVersion(int* version) {
 #define FORWARD(name, parameters, arguments) \
   CUresult name parameters { return scripted_##name arguments; }
 SCRIPTED_DRIVER_CALLS(FORWARD)
+FORWARD(cuGraphExecMemsetNodeSetParams,
+        (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params,
+         CUcontext context),
+        (exec, node, params, context))
 
 }  // extern "C"

@@ -58,5 +58,9 @@ extern "C" {
 SCRIPTED_DRIVER_CALLS(SCRIPTED_DECLARE)
 }
 #undef SCRIPTED_DECLARE
+// a program's call, not a tool's
+extern "C" CUresult scripted_cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                            const CUDA_MEMSET_NODE_PARAMS* params,
+                                                            CUcontext context);
 
 #endif

@@ -5,6 +5,7 @@
 // multiprocessors, 600 of an mma, 3 TB/s of memory and 6 of what L2 holds.
 #include "driver_calls.hpp"
 #include "gpu.hpp"
+#include "graphs.hpp"
 
 #include "scripted_cuda.hpp"
 
@@ -243,6 +244,18 @@ CUresult scripted_cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t byte
   return DRIVER(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, [&](const api_call& self) {
     return copy(self, to, pointer<const void>(from), bytes, cudaMemcpyDeviceToHost, stream);
   });
+}
+
+CUresult scripted_cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                 const CUDA_MEMSET_NODE_PARAMS* p, CUcontext) {
+  const cuGraphExecMemsetNodeSetParams_params parameters{exec, node, p, nullptr};
+  const auto set = [&](auto&) {
+    return set_parameters(exec, node,
+                          fill_work(pointer<void>(p->dst), p->pitch, p->value, p->elementSize,
+                                    p->width * p->elementSize, p->height));
+  };
+  return static_cast<CUresult>(
+      call_driver(CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams, &parameters, set));
 }
 
 CUresult scripted_cuModuleLoadData(CUmodule* module, const void* text) {

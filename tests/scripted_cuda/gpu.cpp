@@ -78,10 +78,9 @@ static void make_context(std::uint32_t device) {
   if (!g.exists.load(std::memory_order_acquire)) {
     static std::once_flag driver;
     std::call_once(driver, load_driver);
-    std::call_once(g.created, [&] {
-      g.exists = true;
+    const std::lock_guard guard(g.creating);
+    if (!g.exists.exchange(true))
       resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, device, nullptr, nullptr);
-    });
   }
   current_thread().context = &g.context;
 }

@@ -16,7 +16,7 @@ struct gpu {
   std::uint64_t legacy_end = 0, blocking_end = 0, latest_end = 0;
   CUctx_st context;
   CUstream_st legacy;
-  std::once_flag created;
+  std::mutex creating;  // held while the context is made or destroyed
   std::atomic<bool> exists{false};
   std::uint32_t next_stream = 13;
 

@@ -144,10 +144,26 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
-  SCRIPTED_CALL(cudaGraphExecKernelNodeSetParams_v10010, (exec, node, parameters), [&](auto&) {
-    cudaError_t result = cudaSuccess;
-    const work what = kernel_work_of(*parameters, result);
-    return result == cudaSuccess ? set_parameters(exec, node, what) : result;
+  SCRIPTED_CALL(
+      cudaGraphExecKernelNodeSetParams_v10010, (exec, node, parameters), [&](const api_call& self) {
+        const cuGraphExecKernelNodeSetParams_v2_params driver_parameters{exec, node, nullptr};
+        return driver_call(self, CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2,
+                           &driver_parameters, [&](auto&) {
+                             cudaError_t result = cudaSuccess;
+                             const work what = kernel_work_of(*parameters, result);
+                             return result == cudaSuccess ? set_parameters(exec, node, what)
+                                                          : result;
+                           });
+      });
+}
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  SCRIPTED_CALL(cudaGraphExecChildGraphNodeSetParams_v11010, (exec, node, child), [&](auto&) {
+    CUgraphNode_st* const mine = find_clone(*exec->graph, node);
+    if (mine == nullptr || mine->what.child == nullptr) return cudaErrorInvalidValue;
+    cudaGraphExecUpdateResultInfo found{};
+    if (!same_shape(*mine->what.child, *child, found)) return cudaErrorGraphExecUpdateFailure;
+    return update(*mine->what.child, *child), cudaSuccess;
   });
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,

@@ -107,6 +107,7 @@ void in_child() {
 shared_state* make_shared_state() {
   auto* state = new shared_state;
   read(state->set);
+  state->correlation = static_cast<std::uint32_t>(number("SCRIPTED_LAST_ID", 0));
   if (!state->set.truth.empty()) state->truth = std::fopen(state->set.truth.c_str(), "w");
   return state;
 }

@@ -232,8 +232,9 @@ TEST_CASE("attribution_graphs.calls_older_than_the_recording_lack_work_if_they_l
 }
 
 TEST_CASE("attribution_graphs.graphs_that_outlive_a_recording_may_have_been_updated_unseen") {
-  constexpr std::uint64_t captured = 1ULL << 32U, exec = 2ULL << 32U, other = 3ULL << 32U,
-                          late = 4ULL << 32U;
+  // not the numbers of other tests, whose nodes were updated later than this one's
+  constexpr std::uint64_t captured = 201ULL << 32U, exec = 202ULL << 32U, other = 203ULL << 32U,
+                          late = 204ULL << 32U;
   engine e;
   const scope_token t = begin_op(10);
   e.node(captured);

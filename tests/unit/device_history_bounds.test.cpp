@@ -45,3 +45,18 @@ TEST_CASE("device_history_bounds.many_items_are_summed_exactly_in_bounded_memory
   CHECK(p.device.timeline.dropped_items == all - room);
   CHECK(p.device.complete.attributed + p.device.complete.outside == all);
 }
+
+// A program that resets its devices again and again.
+TEST_CASE("device_history_bounds.of_many_contexts_the_latest_are_known") {
+  device_history h;
+  h.restart(std::size_t{1} << 20U);
+  for (std::uint32_t context = 1; context <= 1000; ++context) {
+    activity work;
+    work.kind = activity_kind::kernel;
+    work.context = context, work.device = context % 2;
+    h.add(work, nullptr, 0, 0, 1, 0);
+    CHECK(h.device_of(context) == context % 2);
+  }
+  for (std::uint32_t context = 950; context <= 1000; ++context)
+    CHECK(h.device_of(context) == context % 2);
+}

@@ -4,6 +4,7 @@
 #include <kprof/attribute/graph_nodes.hpp>
 
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 using kprof::detail::captured_scope;
@@ -152,4 +153,89 @@ TEST_CASE("graph_nodes.a_moved_node_is_what_it_was") {
   }
   CHECK(g.find(exec | 2, 1, where));
   CHECK_FALSE(g.find(100ULL << 32U, 1, where));
+}
+
+// CUDA numbers the nodes of a graph anew where one of them is destroyed and another is made.
+TEST_CASE("graph_nodes.an_id_that_is_used_again_is_of_the_latest_node") {
+  graph_nodes g;
+  constexpr std::uint64_t captured = 1ULL << 32U, other = captured | 1, inner = 2ULL << 32U,
+                          exec = 5ULL << 32U;
+  std::uint64_t id = 0;
+  captured_scope where;
+  g.made(captured, {7, 1});
+  g.made(other, {8, 0});
+  SECTION("by a node that has moved") {
+    g.copied(inner, other);
+    g.copied(exec, captured);
+    g.destroyed(exec);
+    g.moved(exec, inner);
+    CHECK(g.find_copy(5, other, id, where));
+    CHECK_FALSE(g.find_copy(5, captured, id, where));
+  }
+  SECTION("by a copy") {
+    g.copied(exec, captured);
+    g.destroyed(exec);
+    g.copied(exec, other);
+    CHECK(g.find_copy(5, other, id, where));
+    CHECK_FALSE(g.find_copy(5, captured, id, where));
+  }
+  SECTION("by a node that is no copy") {
+    g.copied(exec, captured);
+    g.destroyed(exec);
+    g.made(exec, {8, 0});
+    CHECK_FALSE(g.find_copy(5, captured, id, where));
+  }
+  REQUIRE(g.find(exec, 1, where));
+  CHECK(where.path == 8);
+  // The graph has a node: however many others are destroyed, it is known.
+  g.set_limit(0);
+  for (std::uint64_t i = 100; i < 6000; ++i) {
+    g.copied(i << 32U, captured);
+    g.destroyed(i << 32U);
+  }
+  CHECK(g.find(exec, 1, where));
+  CHECK_FALSE(g.find(100ULL << 32U, 1, where));
+}
+
+TEST_CASE("graph_nodes.a_graph_lives_as_long_as_one_of_its_nodes") {
+  graph_nodes g;
+  constexpr std::uint64_t captured = 1ULL << 32U, other = captured | 1;
+  captured_scope where;
+  g.made(captured, {7, 1});
+  g.made(other, {8, 0});
+  SECTION("though another is destroyed twice") {
+    g.destroyed(captured);
+    g.destroyed(captured);
+  }
+  SECTION("though its id was of one before") {
+    g.destroyed(other);
+    g.made(other, {8, 0});
+    g.destroyed(captured);
+  }
+  REQUIRE(g.find(other, 1, where));
+  CHECK(where.path == 8);
+}
+
+// As in a decode that sets all nodes of a graph in a graph before each launch.
+TEST_CASE("graph_nodes.finding_all_copies_takes_time_in_proportion") {
+  graph_nodes g;
+  constexpr std::uint64_t nodes = 30'000, embedded = 2ULL << 32U, inner = 3ULL << 32U,
+                          exec = 5ULL << 32U;
+  for (std::uint64_t n = 0; n < nodes; ++n) {
+    g.made(embedded + n, {7, 0});
+    g.copied(inner + n, embedded + n);
+    g.moved(exec + 1 + n, inner + n);  // no copy has its original's number
+  }
+  g.made(embedded + nodes, {8, 0});
+  g.copied(exec + nodes + 1, embedded + nodes);
+  const std::clock_t begin = std::clock();
+  std::uint64_t found = 0;
+  for (int step = 0; step < 3; ++step)
+    for (std::uint64_t n = 0; n < nodes; ++n) {
+      std::uint64_t id = 0;
+      captured_scope where;
+      found += g.find_copy(5, embedded + n, id, where) && id == exec + 1 + n ? 1 : 0;
+    }
+  CHECK(found == 3 * nodes);
+  CHECK(static_cast<double>(std::clock() - begin) < 2.0 * CLOCKS_PER_SEC);  // 5 s without
 }

@@ -84,3 +84,24 @@ TEST_CASE("graph_versions.their_memory_is_bounded_and_the_present_scope_is_kept"
     CHECK((before == 0 || before == 2));
   }
 }
+
+TEST_CASE("graph_versions.what_ran_before_an_update_may_be_older_than_the_recording") {
+  graph_nodes g;
+  constexpr std::uint64_t captured = 1ULL << 32U, other = 2ULL << 32U, exec = 3ULL << 32U;
+  g.made(captured, {7, 1});
+  g.copied(exec, captured);
+  const auto is_older = [&](std::uint64_t launched) {
+    captured_scope where;
+    bool older = false;
+    CHECK(g.find(exec, launched, where, &older));
+    return older;
+  };
+  CHECK_FALSE(is_older(10));
+  g.stop_listening();
+  CHECK(is_older(20));
+  SECTION("of other scopes") { g.made(other, {8, 1}); }
+  SECTION("of the same scopes") { g.made(other, {7, 1}); }
+  g.updated(exec, other, 30);
+  CHECK(is_older(29));
+  CHECK_FALSE(is_older(30));
+}

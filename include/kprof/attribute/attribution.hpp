@@ -265,7 +265,7 @@ class KPROF_DETAIL_LOCAL attribution {
     const std::uint32_t row = log->device.add(device_key_of(node, name, a), device_run_of(a, when));
     detail::count(a, busy, complete_);
     if (is_foreign) ++complete_.foreign_graphs;
-    if (is_older) ++complete_.older_graphs;
+    else if (is_older) ++complete_.older_graphs;
     history_.add(a, &first, when, log->number, row, epoch_);
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, threads_.sites(), node, captured.scopes_started_here);

@@ -67,9 +67,10 @@ class device_history {
     return items.bytes() + calls.bytes() + waits.bytes() + windows.bytes();
   }
 
-  /// The device of a context by the collector's number; 0 where it is not known.
+  /// The device of a context by the collector's number, of the latest that did any work; else that
+  /// of another context, or 0.
   std::uint32_t device_of(std::uint32_t context) const noexcept {
-    for (std::size_t i = 0; i < known_contexts_; ++i)
+    for (std::size_t i = 0; i < std::min(known_contexts_, most_contexts); ++i)
       if (contexts_[i].context == context) return contexts_[i].device;
     return known_contexts_ == 0 ? 0 : contexts_[0].device;
   }
@@ -93,19 +94,20 @@ class device_history {
     while (end >= windows.calls_from()) windows.save_calls(calls);
     whole_since = std::max(whole_since, end);
   }
-  static constexpr std::size_t most_contexts = 64;  // a process mostly has one a device
+  // A process mostly has one a device, but may make them again and again.
+  static constexpr std::size_t most_contexts = 64;
 
   void note_context(std::uint32_t context, std::uint32_t device) noexcept {
     latest_context_ = context;
-    for (std::size_t i = 0; i < known_contexts_; ++i)
+    for (std::size_t i = 0; i < std::min(known_contexts_, most_contexts); ++i)
       if (contexts_[i].context == context) return;
-    if (known_contexts_ < most_contexts) contexts_[known_contexts_++] = {context, device};
+    contexts_[known_contexts_++ % most_contexts] = {context, device};
   }
 
   struct {
     std::uint32_t context, device;
   } contexts_[most_contexts];
-  std::size_t known_contexts_ = 0;
+  std::size_t known_contexts_ = 0;  // ever: of many, the latest are here
   std::uint32_t latest_context_ = 0;
 };
 

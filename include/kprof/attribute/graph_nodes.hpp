@@ -10,6 +10,7 @@
 // graph, or an update may have given its nodes to other scopes. So destroyed graphs are remembered
 // for a while, and so are the scopes that a node belonged to before an update.
 
+#include <kprof/attribute/node_versions.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/record/thread_log.hpp>
 #include <kprof/write/attempt.hpp>
@@ -53,25 +54,14 @@ class graph_nodes {
   /// The node was made as a copy of `original`.
   void copied(std::uint64_t id, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    const captured_scope where = scope_of(original);
-    node& n = node_of(id);
-    n.where = where;
-    n.copied = true;
-    n.is_gone = false;
-    n.round = round_;
-    n.original = original;
+    become_copy(id, original, scope_of(original));
   }
   /// The copy `before` has another number from now on.
   void moved(std::uint64_t id, std::uint64_t before) {
     {
       const std::lock_guard lock(mutex_);
       const node* const from = used(before);
-      const std::uint64_t original = from == nullptr ? 0 : from->original;
-      const captured_scope where = scope_of(before);
-      node& n = node_of(id);
-      n.where = where, n.original = original;
-      n.copied = true;
-      n.round = round_;
+      become_copy(id, from == nullptr ? 0 : from->original, scope_of(before));
     }
     destroyed(before);
   }
@@ -97,14 +87,18 @@ class graph_nodes {
     const auto at = graphs_.find(exec);
     if (at == graphs_.end()) return false;
     const std::vector<node>& all = at->second.nodes;
+    std::size_t& next = at->second.next_copy;
     const auto is_copy = [original](const node& n) {
       return n.copied && !n.is_gone && n.original == original;
     };
-    // It has mostly the same number as the original.
+    // It has mostly the same number as the original, or stands behind the copy that was last found.
     auto found = std::lower_bound(all.begin(), all.end(), static_cast<std::uint32_t>(original),
                                   comes_before);
+    if ((found == all.end() || !is_copy(*found)) && next < all.size())
+      found = all.begin() + static_cast<std::ptrdiff_t>(next);
     if (found == all.end() || !is_copy(*found))
       found = std::find_if(all.begin(), all.end(), is_copy);
+    next = static_cast<std::size_t>(found - all.begin()) + 1;
     if (found == all.end() || found->where.path == unknown_path) return false;
     id = std::uint64_t{exec} << 32U | found->number;
     where = found->where;
@@ -116,8 +110,7 @@ class graph_nodes {
     const auto at = graphs_.find(graph_of(id));
     // CUDA puts nodes of its own into executable graphs.
     node* const n = at == graphs_.end() ? nullptr : find_in(at->second, id);
-    if (n == nullptr) return;
-    n->is_gone = true;
+    if (n == nullptr || std::exchange(n->is_gone, true)) return;
     if (at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
@@ -137,12 +130,11 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
     if (n == nullptr) return false;
-    where = n->where;
-    if (is_older != nullptr) *is_older = n->copied && n->round != round_;
-    if (!updates_.empty()) {
-      if (const auto at = updates_.find(id); at != updates_.end())
-        where = at->second.at(launched, where);
-    }
+    node_version then{launched, n->where, n->copied ? n->round : round_};
+    if (const auto at = updates_.find(id); at != updates_.end())
+      then = at->second.at(launched, then);
+    where = then.where;
+    if (is_older != nullptr) *is_older = then.round != round_;
     return where.path != unknown_path;
   }
   /// Nodes that are remembered.
@@ -180,59 +172,26 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;  // by rising number
     std::size_t alive = 0;
+    std::size_t next_copy = 0;  // where find_copy() goes on
     bool is_destroyed = false;  // and in destroyed_
     bool was_used = false;      // since forget_beyond last considered it
   };
-  struct version {
-    std::uint64_t until;
-    captured_scope where;
-  };
-  /// What a node was before its updates, as long as records of launches from then may come.
-  class versions {
-   public:
-    std::size_t bytes() const noexcept { return all_.capacity() * sizeof(version); }
-    /// Where the node belonged at `launched`. `now`: where it does.
-    captured_scope at(std::uint64_t launched, captured_scope now) noexcept {
-      latest_read_ = std::max(latest_read_, launched);
-      if (launched < forgotten_until_) return {unknown_path, 0};
-      const auto found =
-          std::upper_bound(all_.begin(), all_.end(), launched,
-                           [](std::uint64_t ticks, const version& v) { return ticks < v.until; });
-      return found == all_.end() ? now : found->where;
-    }
-    void add(const version& v) { all_.push_back(v); }
-    /// Drops those whose launches have been read, but for a few: the records of one node come
-    /// nearly in order. Returns how many.
-    std::size_t drop_read() noexcept {
-      return all_.size() < 2 * kept ? 0 : drop_until(latest_read_, kept);
-    }
-    /// Drops those that ended by `ticks`, but for `left`. Returns how many.
-    std::size_t drop_until(std::uint64_t ticks, std::size_t left) noexcept {
-      std::size_t count = 0;
-      while (count + left < all_.size() && all_[count].until <= ticks) ++count;
-      if (count == 0) return 0;
-      forgotten_until_ = all_[count - 1].until;
-      all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(count));
-      if (all_.empty()) all_ = std::vector<version>{};
-      return count;
-    }
+  // The caller of these two holds the lock.
 
-   private:
-    static constexpr std::size_t kept = 8;
-
-    std::vector<version> all_;  // by rising `until`
-    std::uint64_t latest_read_ = 0;
-    std::uint64_t forgotten_until_ = 0;
-  };
-
-  /// The caller holds the lock.
+  void become_copy(std::uint64_t id, std::uint64_t original, captured_scope where) {
+    node& n = node_of(id);
+    n.where = where;
+    n.original = original;
+    n.copied = true;
+    n.round = round_;
+  }
   void become(std::uint64_t id, captured_scope where, std::uint64_t now) {
     node& n = node_of(id);
     const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    const bool differs =
-        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    const bool differs = before.path != where.path || n.round != round_ ||
+                         before.scopes_started_here != where.scopes_started_here;
     // Without memory for what it was, what it is must not be told of earlier launches.
-    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before, n.round}); });
     n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
     n.round = round_;
@@ -249,22 +208,27 @@ class graph_nodes {
     const node* const from = used(original);
     return from == nullptr ? captured_scope{unknown_path, 0} : from->where;
   }
+  /// The node, alive: the id of one that is gone is that of a new one.
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
-    if (place != g.nodes.end() && place->number == number) return *place;
-    ++nodes_;
-    ++g.alive;
+    const bool is_known = place != g.nodes.end() && place->number == number;
+    if (is_known && !place->is_gone) return *place;
     // An executable graph loses the nodes that stand for graphs in it before it gets theirs.
     if (std::exchange(g.is_destroyed, false)) {
       destroyed_nodes_ -= g.nodes.size();
       const auto last = std::find(destroyed_.rbegin(), destroyed_.rend(), graph_of(id));
       if (last != destroyed_.rend()) destroyed_.erase(std::next(last).base());
     }
-    return *g.nodes.insert(place, {number, false, round_, false, 0, {}});
+    const node fresh{number, false, round_, false, 0, {}};
+    if (is_known) *place = fresh;
+    node& made = is_known ? *place : *g.nodes.insert(place, fresh);
+    nodes_ += is_known ? 0 : 1;
+    ++g.alive;
+    return made;
   }
   const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
@@ -278,8 +242,8 @@ class graph_nodes {
     return place != g.nodes.end() && place->number == number ? &*place : nullptr;
   }
 
-  void keep_version(std::uint64_t id, const version& v) {
-    versions& older = updates_[id];
+  void keep_version(std::uint64_t id, const node_version& v) {
+    node_versions& older = updates_[id];
     older.add(v);
     ++version_count_;
     version_count_ -= older.drop_read();
@@ -330,7 +294,7 @@ class graph_nodes {
   std::uint16_t round_ = 0;  // how often listening has stopped
   std::unordered_map<std::uint64_t, graph> graphs_;
   // the scopes that nodes belonged to before updates, oldest first
-  std::unordered_map<std::uint64_t, versions> updates_;
+  std::unordered_map<std::uint64_t, node_versions> updates_;
   std::size_t version_count_ = 0;  // of all nodes
   std::size_t over_limit_ = 0;     // how often there were more than the most
   std::deque<std::uint64_t>

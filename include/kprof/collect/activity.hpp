@@ -123,6 +123,8 @@ struct device_listener {
   void (*launched_by_kprof)(const observed_call& call) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  /// A graph, or the launch of one, became part of another graph, by copying its nodes.
+  void (*graph_captured)() noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
   /// The copy got another number: it is the executable graph's own from now on.
   void (*graph_node_moved)(std::uint64_t node, std::uint64_t before) noexcept;

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 KPROF_DETAIL_BEGIN
@@ -137,7 +138,7 @@ class callback_handler {
       case call::add_work: static_cast<void>(leaves(s.adding)); break;
       case call::copy_graph:
         if (enters && s.copying == 0) moved_.forget(&s);
-        if (leaves(s.copying)) nodes_were_copied(s, result_of(data) == 0);
+        if (leaves(s.copying)) nodes_were_copied(s, of.name, result_of(data) == 0);
         break;
       case call::timed:
         // A call that launches makes such calls too: they are part of it.
@@ -189,8 +190,10 @@ class callback_handler {
       if (function != 0) listener_.called(call);
       if (error != 0) return;
     }
-    if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
+    const bool is_graph = s.what == launch_kind::graph;
+    if (is_graph && !graphs_were_launched_) graphs_were_launched_ = true;
     if (!s.captured) listener_.launched(call, s.what);
+    else if (is_graph) listener_.graph_captured();
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -272,8 +275,9 @@ class callback_handler {
   }
   /// The nodes of graphs in the graph that a call copied may have become its own. What a call that
   /// failed has copied is gone.
-  void nodes_were_copied(const call_state& s, bool succeeded) noexcept {
+  void nodes_were_copied(const call_state& s, std::string_view by, bool succeeded) noexcept {
     if (!succeeded) return moved_.forget(&s);
+    if (by.find("AddChildGraph") != std::string_view::npos) listener_.graph_captured();
     moved_.end(
         &s,
         [this](void* node, std::uint64_t& id) { return f_.graph_node_id(node, &id) == success; },

@@ -16,7 +16,7 @@ enum class absence : std::uint8_t {
   no_calls,         ///< no call has finished
   graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
   not_noted,        ///< the profile does not have it: a program with an older kprof saved it
-  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
+  not_replayed,     ///< the calls were captured into a CUDA graph: no record of a replay names them
   no_time,          ///< it took no time that the clock could see
   too_short,        ///< no call was long enough for its CPU time to be known
   no_cpu_time,      ///< the system does not tell CPU times
@@ -59,7 +59,8 @@ inline const char* explain(absence why) noexcept {
     case absence::graphs_only:
       return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_noted: return "not in the file: an older kprof saved it";
-    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::not_replayed:
+      return "captured into a CUDA graph, and no record of a replay names it";
     case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
     case absence::not_joined: return "parts of shared calls came too many calls later than others";
     case absence::no_launch: return "no launch of its own was seen";

@@ -31,12 +31,14 @@ inline constexpr std::uint8_t recorded = copies | kernels;
 /// A scope that folding has seen begin and not end.
 struct open_frame {
   std::uint32_t node;
-  bool adopted;                // an adopted context and not a scope
-  std::uint64_t start;         // ticks
-  std::uint64_t child_ticks;   // spent in scopes inside it
-  std::uint8_t launched = 0;   // launched_bits
-  std::uint32_t path = 0;      // of its node; 0 until somebody asks
-  std::uint64_t graph = 0;     // number, plus 1, of the last graph that work was captured into
+  bool adopted;               // an adopted context and not a scope
+  std::uint64_t start;        // ticks
+  std::uint64_t child_ticks;  // spent in scopes inside it
+  std::uint8_t launched = 0;  // launched_bits
+  std::uint32_t path = 0;     // of its node; 0 until somebody asks
+  // number, plus 1, of the last graph that work was captured into; `others`: other scopes' work
+  std::uint64_t graph = 0;
+  static constexpr std::uint64_t others = ~std::uint64_t{0};
   cpu_reading cpu{};           // what the thread had noted last when it began
   std::uint64_t call_key = 0;  // of a part whose parameters were merged
 };

@@ -44,6 +44,12 @@ class KPROF_DETAIL_LOCAL log_folding {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
+  /// The innermost scopes, so many, captured work of other scopes, or set some up: where they
+  /// do nothing else, their calls did no work.
+  void capture_others(std::size_t scopes = ~std::size_t{0}) noexcept {
+    for (std::size_t i = stack.size(); scopes != 0 && i-- > 0; --scopes)
+      if (!stack[i].adopted && stack[i].graph == 0) stack[i].graph = open_frame::others;
+  }
   std::uint32_t number = 0;  // of the log, as in its tokens
   std::vector<open_frame> stack;
   call_tree tree;

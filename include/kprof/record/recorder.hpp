@@ -175,18 +175,20 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// For a node of an executable graph that belongs to `before`, and whose parameters this thread
   /// sets: the path of the innermost open scope, where it lies as `before` does in a call of the
-  /// same operator. That call then did nothing but set up the graph's next launch. unknown_path
-  /// elsewhere, and without memory.
-  std::uint32_t set_up_in_graph(std::uint64_t graph, std::uint32_t before) noexcept {
+  /// same operator, which then did nothing itself. unknown_path elsewhere, and without memory.
+  std::uint32_t set_up_in_graph(std::uint32_t before) noexcept {
     const auto use = [&](thread_log& log) {
       const std::uint32_t path = log.capture();
-      std::uint32_t count = scopes_of_one_operator(path, before);
+      const std::uint32_t count = scopes_of_one_operator(path, before);
       if (count == 0) return captured_scope::unknown_path;
-      for (std::size_t i = log.stack.size(); count != 0 && i-- > 0; --count)
-        if (!log.stack[i].adopted) log.stack[i].graph = graph + 1;  // as of one that captures
+      log.capture_others(count);
       return path;
     };
-    return with_own_log(use, captured_scope::unknown_path);
+    return with_own_log(use, captured_scope::unknown_path, captured_scope::unknown_path);
+  }
+  /// The open scopes capture a graph into another: work of the scopes that it was captured in.
+  void capture_others() noexcept {
+    with_own_log([](thread_log& log) { return log.fold(), log.capture_others(), 0; });
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -261,8 +263,8 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
-  Result with_own_log(Use use, Result without_memory = {}) noexcept {
-    Result out{};
+  Result with_own_log(Use use, Result without_memory = {}, Result without_log = {}) noexcept {
+    Result out = without_log;
     if (this_log == &empty_log || inside_kprof || recorder_is_lost) return out;
     const mark_inside_kprof mark;
     const bool had_memory = attempt([&] {

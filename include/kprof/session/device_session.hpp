@@ -14,6 +14,7 @@
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/session/device_state.hpp>
 #include <kprof/session/exit_handlers.hpp>
 #include <kprof/session/graph_notes.hpp>
 #include <kprof/session/lock_control.hpp>
@@ -53,9 +54,10 @@ class KPROF_DETAIL_LOCAL device_session {
   static owner_functions functions_of_this_module(const collector_api& collector,
                                                   void (*at_exit)()) noexcept {
     return {&collector,
-            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_node_copied,
-             &graph_node_moved, &graph_node_updated, &graph_node_set, &graph_node_destroyed,
-             &context_made, &begin_reading, &read, &describe_device, &count_loss, &end_reading},
+            {&now, &launched, &called, &launched_by_kprof, &graph_node_made, &graph_captured,
+             &graph_node_copied, &graph_node_moved, &graph_node_updated, &graph_node_set,
+             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
+             &count_loss, &end_reading},
             at_exit};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -86,20 +88,29 @@ class KPROF_DETAIL_LOCAL device_session {
     }
     transcript_.open();
     opening_ = true;
+    state_.set_opening();
     status s{out_of_memory};
     static_cast<void>(attempt(
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
     opening_ = false;
     collecting_ = s.ok();
     if (s) has_collected_ = true, exit_.add(owner_.at_exit);
-    set_state(s ? owner_.collector->version() : s.message);
+    state_.set(s ? owner_.collector->version() : s.message);
+  }
+  /// The recording has begun while this thread was opening CUPTI, and goes on with it. False where
+  /// it has it, or there is none. `after_ns`: since its begin.
+  bool join(const attribution_lock&, std::uint64_t after_ns) {
+    if (!collecting_ || in_recording_) return false;
+    attribution_.history().whole_since = static_cast<std::int64_t>(after_ns);
+    state_.set_joined_after(after_ns);
+    return in_recording_ = true;
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
   void collect_nothing(const char* reason) {
     const auto lock = lock_control();
     if (!lock || abandoned_) return;
     if (collecting_) finish(owner_.collector->stop);
-    set_state(reason);
+    state_.set(reason);
   }
   /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
@@ -118,15 +129,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// Whether kprof may launch work of its own on the devices, to measure them.
   bool may_launch() const { return collecting_ && !abandoned_ && !owner_.collector->captures(); }
-
-  /// The recording began when the program did not use CUDA, and now it does.
-  void note_cuda_came_late() {
-    const std::lock_guard lock(state_mutex_);
-    if (state_.empty())
-      state_ =
-          "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
-          "or kprof::start() once it is loaded";
-  }
+  void note_cuda_came_late() { state_.note_cuda_came_late(); }
 
   // The session calls these with its lock.
 
@@ -148,6 +151,7 @@ class KPROF_DETAIL_LOCAL device_session {
     notes_calls_ = history;
     if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
+    state_.set_joined_after(0);
   }
   /// Launches made while this is false are ignored.
   void set_recording(bool on) noexcept { recording_ = on; }
@@ -158,9 +162,9 @@ class KPROF_DETAIL_LOCAL device_session {
   void describe(device_profile& out, std::vector<std::string>& notes) {
     if (has_collected_)
       for (std::string& note : owner_.collector->notes()) notes.push_back(std::move(note));
+    state_.add_note(notes);
     out.collecting = in_recording_;
-    const std::lock_guard lock(state_mutex_);
-    out.state = in_recording_ ? owner_.collector->version() : state_;
+    out.state = in_recording_ ? owner_.collector->version() : state_.text(collecting_);
   }
   std::size_t memory_held() {
     if (!has_collected_) return 0;
@@ -171,10 +175,10 @@ class KPROF_DETAIL_LOCAL device_session {
   void before_fork() {
     attribution_.mutex().lock();
     attribution_.graphs().mutex().lock();
-    state_mutex_.lock();
+    state_.mutex().lock();
   }
   void after_fork() {
-    state_mutex_.unlock();
+    state_.mutex().unlock();
     attribution_.graphs().mutex().unlock();
     attribution_.mutex().unlock();
   }
@@ -190,17 +194,12 @@ class KPROF_DETAIL_LOCAL device_session {
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
     has_collected_ = in_recording_ = false;
-    set_state("not collected in the child of a fork, where CUDA cannot be used");
+    state_.set("not collected in the child of a fork, where CUDA cannot be used");
   }
 
  private:
   friend class session_ceilings;  // measures the devices
   static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
-
-  void set_state(std::string state) {
-    const std::lock_guard lock(state_mutex_);
-    state_ = std::move(state);
-  }
 
   std::unique_lock<std::mutex> lock_control() {
     return detail::lock_control(control_, abandoned_, opening_);
@@ -257,14 +256,15 @@ class KPROF_DETAIL_LOCAL device_session {
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
   static void launched(const observed_call& call, launch_kind what) noexcept {
     device_session& own = *own_device;
-    const bool ignored = !own.recording_.load(std::memory_order_relaxed);
+    const bool ignored = !own.counts_launches();
     own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
     if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
   }
   static void called(const observed_call& call) noexcept {
-    if (own_device->recording_) own_device->note(call, record_kind::host_call);
+    if (own_device->counts_launches()) own_device->note(call, record_kind::host_call);
   }
+  bool counts_launches() const noexcept { return recording_ && in_recording_; }
   void note(const observed_call& call, record_kind kind) noexcept {
     if (note_call(*own_recorder, call, kind, notes_calls_)) take_launches_if_possible();
   }
@@ -275,6 +275,7 @@ class KPROF_DETAIL_LOCAL device_session {
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     own_device->graphs_.made(node, does_work);
   }
+  static void graph_captured() noexcept { own_device->graphs_.graph_captured(); }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     own_device->graphs_.copied(node, original);
   }
@@ -331,7 +332,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::atomic<bool> abandoned_{false};  // in the child of a fork
   std::atomic<bool> opening_{false};    // the thread with control_ may be opening a library
   std::atomic<bool> has_collected_{false};
-  std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
+  std::atomic<bool> in_recording_{false};  // else launches that are told are in no profile
   std::atomic<bool> recording_{false};
   exit_handlers exit_;
   std::atomic<bool> notes_calls_{false};  // of functions, and how long they take
@@ -339,8 +340,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::uint64_t reading_since_ = 0;       // only one thread at a time reads
   device_transcript transcript_;
   graph_notes graphs_;
-  std::mutex state_mutex_;  // guards state_
-  std::string state_;       // why nothing is collected, or the collector's version
+  device_state state_;
 };
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 

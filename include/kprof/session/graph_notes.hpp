@@ -27,6 +27,7 @@ class KPROF_DETAIL_LOCAL graph_notes {
     if (transcript_.is_open()) transcript_.node(threads_, node, where);
     static_cast<void>(attempt([&] { nodes_.made(node, where); }));
   }
+  void graph_captured() noexcept { threads_.capture_others(); }
   void copied(std::uint64_t node, std::uint64_t original) noexcept {
     if (transcript_.is_open()) transcript_.cloned(node, original);
     static_cast<void>(attempt([&] { nodes_.copied(node, original); }));
@@ -46,7 +47,7 @@ class KPROF_DETAIL_LOCAL graph_notes {
     std::uint64_t node = 0;
     captured_scope before;
     if (!nodes_.find_copy(exec, original, node, before)) return false;
-    const std::uint32_t path = threads_.set_up_in_graph(exec, before.path);
+    const std::uint32_t path = threads_.set_up_in_graph(before.path);
     if (path == captured_scope::unknown_path) return false;
     if (path == before.path) return true;
     if (transcript_.is_open()) transcript_.set(threads_, node, path);

@@ -23,6 +23,7 @@
 #include <kprof/session/exit_outputs.hpp>
 #include <kprof/session/exit_report.hpp>
 #include <kprof/session/exit_writing.hpp>
+#include <kprof/session/join_recording.hpp>
 #include <kprof/session/live_calls.hpp>
 #include <kprof/session/notes.hpp>
 #include <kprof/session/other_builds.hpp>
@@ -107,6 +108,7 @@ class KPROF_DETAIL_LOCAL session_state {
     open_libraries(wanted);
     const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(wanted);
+    else if (phases_.is_running()) join_recording(device_, recorder_, clock_, settings_);
   }
 
   void stop() {
