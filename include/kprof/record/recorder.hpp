@@ -107,8 +107,8 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// Calls visit(thread_log&) for each thread, folded up to now and locked, and then after(). No
   /// thread joins or ends meanwhile, and no parts of shared calls are joined.
-  template <class Visit, class After = void (*)() noexcept>
-  void each_thread(Visit visit, After after = &nothing) {
+  template <class Visit, class... After>
+  void each_thread(Visit visit, After... after) {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
@@ -118,7 +118,7 @@ class KPROF_DETAIL_LOCAL recorder {
       counts_.time_snapshot_folding([log] { log->fold(); });
       visit(*log);
     }
-    after();
+    (after(), ...);
   }
 
   /// Joins the parts of shared calls that ended up to `until`, in ticks.
@@ -253,7 +253,6 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  static void nothing() noexcept {}
   /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
   void join_parts_unless_busy(std::uint64_t until) noexcept {
     const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
@@ -341,8 +340,7 @@ class KPROF_DETAIL_LOCAL recorder {
   chunk_supply chunks_{counts_};
   thread_list threads_{sites_, paths_, budget_, chunks_, counts_};
   pthread_key_t thread_end_{};
-  // false: the process has no more keys, and a thread that ended is shown as going on
-  bool knows_thread_ends_ = false;
+  bool knows_thread_ends_ = false;  // else, without keys, one that ended is shown as going on
   forked_child child_;
 };
 
