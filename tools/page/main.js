@@ -76,10 +76,24 @@ addEventListener("click", (event) => {
   if (menu && !menu.contains(event.target)) menu.open = false;
 });
 
+// ---- fingers
+
+// They do not hover: where one taps, what a pointer would show stays until the next touch.
+addEventListener("click", (event) => {
+  if (event.pointerType === "touch")
+    event.target.dispatchEvent(new PointerEvent("pointermove",
+      { bubbles: true, clientX: event.clientX, clientY: event.clientY }));
+}, true);
+addEventListener("pointerdown", (event) => { if (event.pointerType === "touch") hideTip(); }, true);
+
 // ---- the window and the printer
 
-let resized = 0;
+let resized = 0, sizeBefore = "";
 addEventListener("resize", () => {
+  // On a phone the height changes while the page scrolls, which moves nothing.
+  const size = `${innerWidth} ${devicePixelRatio}`;
+  if (size === sizeBefore) return;
+  sizeBefore = size;
   cancelAnimationFrame(resized);
   resized = requestAnimationFrame(() => tell("resize"));
 });

@@ -82,9 +82,11 @@ function treeBox(item, scale, whole) {
   box.addEventListener("pointermove", (event) => tipOfNode(event, n, whole));
   box.addEventListener("pointerleave", hideTip);
   box.addEventListener("click", () => {
-    hideTip();
     if (isOp && row >= 0) select(row);
-    if (n.children.length && n !== treeView.at) { treeView.at = n; showTree(); }
+    if (!n.children.length || n === treeView.at) return;
+    hideTip();
+    treeView.at = n;
+    showTree();
   });
   return box;
 }
@@ -95,7 +97,9 @@ function crumbs() {
     onclick: () => { treeView.at = n; showTree(); } }, text);
   byId("tree_l").replaceChildren(el("span", { class: "crumbs" }, link("all", null),
     path.map((n) => [" › ", link(tree.name[n.i] + countOf(n), n)])),
-  el("span", { class: "note" }, "click zooms into a scope and selects an operator; Esc goes up"));
+  el("span", { class: "note" }, isTouched()
+    ? "a tap zooms into a scope and selects an operator; the path at the left leads up"
+    : "click zooms into a scope and selects an operator; Esc goes up"));
 }
 function showTree() {
   byId("tree").hidden = nodes.length === 0;

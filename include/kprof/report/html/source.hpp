@@ -388,22 +388,26 @@ h1{font-size:24px;line-height:30px;}
 #advice li{grid-template-columns:18px minmax(0,1fr);}
 #advice .side{grid-column:2;padding-top:4px;}
 #advice .gain{text-align:left;}
-button,input,select,details.menu summary{height:36px;line-height:34px;}
-#theme,#help{width:36px;}
-.seg button{height:36px;}
-#ops tr.group button{height:36px;line-height:34px;}
 .search{width:100%;}
 select.sort{display:block;background:var(--bg);}
 .tools{width:100%;}
-.link{height:auto;min-height:36px;line-height:20px;}
 details.menu > div{right:auto;left:0;top:40px;}
-#links a{padding:8px 9px;}
 .detail .cols{grid-template-columns:1fr;}
 .detail td{padding:12px;}
 #missing_b{grid-template-columns:1fr;}
 #missing_b > *{border:0;padding:2px 0;}
 #missing_b dt{border-top:1px solid var(--line);padding-top:8px;}
 #missing_b dd + dd{padding-bottom:8px;}
+}
+@media screen and (max-width:820px),screen and (pointer:coarse){
+button,input,select,details.menu summary{height:36px;line-height:34px;}
+#theme,#help{width:36px;}
+.seg button{height:36px;}
+#ops tr.group button{height:36px;line-height:34px;}
+.link{height:auto;min-height:36px;line-height:20px;}
+#links a{padding:8px 9px;}
+#ops tr.row{height:36px;}
+thead th button{min-height:36px;height:auto;}
 }
 @media screen and (max-width:820px){
 #ops,#ops tbody,#ops tfoot{display:block;}
@@ -701,6 +705,7 @@ function goTo(id){
 byId(id).scrollIntoView();
 }
 const isNarrow=()=>innerWidth<=820&&!state.printing;
+const isTouched=()=>isNarrow()||matchMedia("(pointer: coarse)").matches;
 )page",
 R"page(const groups=Object.fromEntries(
 Object.entries(data.groups).map(([name,table])=>[name,decoded(table)]));
@@ -1814,9 +1819,11 @@ tree.roof[n.i]===null?null:el("u",{style:`height:${isOp ? 7 : 3}px;width:` +
 box.addEventListener("pointermove",(event)=>tipOfNode(event,n,whole));
 box.addEventListener("pointerleave",hideTip);
 box.addEventListener("click",()=>{
-hideTip();
 if(isOp&&row>=0)select(row);
-if(n.children.length&&n!==treeView.at){treeView.at=n;showTree();}
+if(!n.children.length||n===treeView.at)return;
+hideTip();
+treeView.at=n;
+showTree();
 });
 return box;
 }
@@ -1827,7 +1834,9 @@ const link=(text,n)=>el("button",{class:"link",type:"button",
 onclick:()=>{treeView.at=n;showTree();}},text);
 byId("tree_l").replaceChildren(el("span",{class:"crumbs"},link("all",null),
 path.map((n)=>[" › ",link(tree.name[n.i]+ countOf(n),n)])),
-el("span",{class:"note"},"click zooms into a scope and selects an operator; Esc goes up"));
+el("span",{class:"note"},isTouched()
+?"a tap zooms into a scope and selects an operator; the path at the left leads up"
+:"click zooms into a scope and selects an operator; Esc goes up"));
 }
 function showTree(){
 byId("tree").hidden=nodes.length===0;
@@ -1903,6 +1912,13 @@ if(ends[middle]>at)high=middle;
 else low=middle + 1;
 }
 return low;
+}
+function nearestSlice(line,t,slack){
+const k=firstAfter(line.end,t);
+const after=k<line.end.length?line.begin[k]- t:Infinity;
+const before=k>0?t - line.end[k - 1]:Infinity;
+if(Math.min(after,before)>slack)return -1;
+return before<after?k - 1:k;
 }
 const nodeAt=new Map();
 function regionsAround(node){
@@ -2456,6 +2472,7 @@ function showSlowest(row){
 const found=timeline&&slowestOf(row);
 if(found)show(found.begin - 2*found.ns,found.begin + 3*found.ns);
 }
+const FINGER=8;
 function sliceUnder(event){
 const box=canvas.getBoundingClientRect();
 const x=event.clientX - box.left,y=event.clientY - box.top,t=tOf(x);
@@ -2464,8 +2481,8 @@ for(let i=0;i<lanes.length;i++){
 const lane=lanes[i],depth=Math.floor((y - view.top[i])/ ROW[lane.kind]);
 if(depth<0||depth>=lane.rows.length)continue;
 const line=lane.rows[depth],slack=(view.to - view.from)/ canvas.clientWidth;
-const k=firstAfter(line.end,t - slack);
-if(k<line.begin.length&&line.begin[k]<=t + slack)
+const k=nearestSlice(line,t,slack*(event.pointerType==="touch"?FINGER:1));
+if(k>=0)
 return{...sliceOf(lane,line.which[k]),lane,begin:line.begin[k],
 ns:line.end[k]- line.begin[k]};
 }
@@ -2487,18 +2504,19 @@ found.launch>=0?`launched ${time(found.launch)} before it ran`:""]);
 const fingers=new Map();
 let dragged=0;
 function pointerDown(event){
+if(fingers.size===0)dragged=0;
 fingers.set(event.pointerId,event.clientX);
-dragged=0;
 hideTip();
 }
 function pointerMove(event){
 if(!fingers.has(event.pointerId)){hover(event);return;}
-const wide=canvas.clientWidth - LABEL(),before=fingers.get(event.pointerId);
-const x=event.clientX - canvas.getBoundingClientRect().left;
-if(fingers.size===2){
+const box=canvas.getBoundingClientRect(),wide=canvas.clientWidth - LABEL();
+const before=fingers.get(event.pointerId);
+if(fingers.size>1){
 const other=[...fingers].find(([id])=>id!==event.pointerId)[1];
 const was=Math.abs(before - other),is=Math.abs(event.clientX - other);
-if(was>4&&is>4)zoom(was / is,tOf(x));
+if(was>4&&is>4)zoom(was / is,tOf(other - box.left));
+dragged=Infinity;
 }else{
 dragged +=Math.abs(event.clientX - before);
 if(dragged>3){
@@ -2532,7 +2550,7 @@ return true;
 function startTimeline(){
 byId("timeline").hidden=!timeline||lanes.length===0;
 if(byId("timeline").hidden)return;
-range.append(el("span"),el("span",null,isNarrow()?"drag moves, two fingers zoom"
+range.append(el("span"),el("span",null,isTouched()?"drag moves, two fingers zoom"
 :"drag moves, Ctrl + wheel or W S zooms, A D moves, 0 shows all"));
 byId("timeline_b").replaceChildren(strip,range,canvas);
 const left=timeline.all - timeline.shown;
@@ -3018,8 +3036,17 @@ addEventListener("click",(event)=>{
 const menu=document.querySelector("details.menu[open]");
 if(menu&&!menu.contains(event.target))menu.open=false;
 });
-let resized=0;
+addEventListener("click",(event)=>{
+if(event.pointerType==="touch")
+event.target.dispatchEvent(new PointerEvent("pointermove",
+{bubbles:true,clientX:event.clientX,clientY:event.clientY}));
+},true);
+addEventListener("pointerdown",(event)=>{if(event.pointerType==="touch")hideTip();},true);
+let resized=0,sizeBefore="";
 addEventListener("resize",()=>{
+const size=`${innerWidth} ${devicePixelRatio}`;
+if(size===sizeBefore)return;
+sizeBefore=size;
 cancelAnimationFrame(resized);
 resized=requestAnimationFrame(()=>tell("resize"));
 });
