@@ -365,6 +365,9 @@ transparent 1px 5px);}
 #compare_b tr[data-row]{cursor:pointer;}
 #compare_b tr[data-row]:hover > *{background:var(--bg2);}
 #compare_b tr.off{opacity:0.35;}
+#compare_b .of th{font-weight:600;padding:14px 0 6px;}
+#compare_b .of .note{font-weight:400;}
+#compare_b .new .change,#compare_b .gone .change{font-weight:600;}
 #compare_b tr.sel > th{box-shadow:inset 3px 0 0 var(--ink);padding-left:8px;}
 #compare_b .note{margin-top:12px;max-width:720px;}
 @media screen and (max-width:1200px){
@@ -440,12 +443,16 @@ border-top:1px solid var(--line);}
 padding:6px 0;border-top:1px solid var(--line);}
 #compare_b tbody tr > *{padding:0;border:0;}
 #compare_b tbody th{grid-column:1;grid-row:1;padding-right:12px;}
-#compare_b td.n{grid-column:2;grid-row:1;}
+#compare_b td.change{grid-column:2;grid-row:1;}
+#compare_b td.times{grid-column:1 / 3;grid-row:5;text-align:left;}
 #compare_b td.plain{grid-column:1 / 3;grid-row:4;text-align:left;}
 #compare_b td.plain::before{content:"plain ";}
 #compare_b td.plot{grid-column:1 / 3;grid-row:2;}
 #compare_b td.verdict{grid-column:1 / 3;grid-row:3;text-align:right;}
 #compare_b td.interval{grid-column:1 / 3;grid-row:3;padding:0;}
+#compare_b .new td.plot,#compare_b .gone td.plot{display:none;}
+#compare_b .new td:empty,#compare_b .gone td:empty{display:none;}
+#compare_b .of th{padding:12px 0 2px;grid-column:1 / 3;}
 #compare_b tbody + tbody > tr:first-child > *{border:0;}
 #compare_b tr.sel > th{padding-left:8px;}
 }
@@ -2830,9 +2837,11 @@ for(const event of["select","filter"])on(event,showKernels);
 
 inline constexpr std::string_view page_comparing[] = {
 R"page(const compared=data.compare;
-const compareView={order:"changed",all:false};
-const hasIntervals=compared&&[...compared.totals,...compared.rows].some((c)=>c.interval);
-const SAME_ROWS=10;
+const compareView={order:"changed",all:false,times:true};
+const hasIntervals=compared&&
+[...compared.totals,...compared.rows,...compared.kernels.rows].some((c)=>c.interval);
+const SAME_ROWS=10,ONLY_ROWS=5;
+const OTHER_MACHINE="≠ The machine or the program is not the same in all runs: see above.";
 const isChanged=(c)=>c.verdict==="slower"||c.verdict==="faster";
 const isOpen=(c)=>c.verdict==="not shown"||c.verdict==="no verdict";
 const verdictText=(c)=>(c.verdict==="slower"?"▲ ":"")+ c.verdict +
@@ -2895,54 +2904,93 @@ c.share===undefined?"":`${percent(c.share)} of the time`,
 c.plain===c.change?"":`${nice(c.plain)} with what all rows have in common`,
 c.mean===undefined||c.mean===c.change?"":`the mean call ${nice(c.mean)}`]);
 }
+const beforeAfter=(c)=>`${time(c.before)} → ${time(c.after)}`;
+const timesCell=(text)=>(compareView.times
+?el("td",{class:"times n dim"},text):"");
 function compareRow(c,scale,isTotal){
 const dim=isChanged(c)?"":" dim",bold=isChanged(c)?"font-weight:600":null;
 const style=c.verdict==="slower"?"color:var(--red);font-weight:600":bold;
-const known=c.row!==undefined;
-return el("tr",{"data-row":known?c.row:null,tabindex:known?0:null,
-class:`${isTotal ? "total" : ""} ${known && c.row === state.row ? "sel" : ""} ` +
-(isOff(known?c.row:-1)&&!isTotal?"off":""),
-onclick:()=>known&&select(c.row),
-onkeydown:(event)=>{if(event.key==="Enter"&&known)select(c.row);},
-onpointermove:(event)=>tipOfChange(event,c),onpointerleave:hideTip},
+return el("tr",{...selects(c,isTotal),onpointermove:(event)=>tipOfChange(event,c),
+onpointerleave:hideTip},
 el("th",{scope:"row",title:c.title},el("span",{class:"cut"},c.title)),
 el("td",{class:"plot"},forest(c,scale,isNarrow()?22:27)),
+timesCell(beforeAfter(c)),
 compared.common_is_large?el("td",{class:"plain n dim"},nice(c.plain)):"",
-el("td",{class:"n" + dim,style},nice(c.change)),
+el("td",{class:"n change" + dim,style},compared.differs
+?el("span",{title:OTHER_MACHINE},"≠ "):"",nice(c.change)),
 hasIntervals
 ?el("td",{class:"interval" +(isChanged(c)?"":" dim")},c.interval||"n/a"):"",
 compared.judged?el("td",{class:"verdict" + dim,style},verdictText(c)):"");
 }
-function comparedRows(){
-const order=compareView.order==="changed"?listed(compared.changed_first)
-:compared.rows.map((_,i)=>i);
+function selects(c,isTotal){
+const known=c.row!==undefined;
+return{"data-row":known?c.row:null,tabindex:known?0:null,
+class:`${isTotal ? "total" : ""} ${known && c.row === state.row ? "sel" : ""} ` +
+(isOff(known?c.row:-1)&&!isTotal?"off":""),
+onclick:()=>known&&select(c.row),
+onkeydown:(event)=>{if(event.key==="Enter"&&known)select(c.row);}};
+}
+function unmatchedRow(c,word,scale){
+return el("tr",selects(c,false),
+el("th",{scope:"row",title:c.title},el("span",{class:"cut"},c.title)),
+el("td",{class:"plot"},svg("svg",{class:"chart",height:27,
+viewBox:`0 0 ${scale.width} 27`,"aria-hidden":"true"},compareGrid(scale,27))),
+timesCell(`${time(c.time)} a run, ${percent(c.share)}`),
+compared.common_is_large?el("td",{class:"plain n"}):"",
+el("td",{class:"n change"},word),hasIntervals?el("td",{class:"interval"}):"",
+compared.judged?el("td",{class:"verdict"}):"");
+}
+function comparedRows(of){
+const order=compareView.order==="changed"?listed(of.changed_first)
+:of.rows.map((_,i)=>i);
 let same=0;
-const rows_=order.map((i)=>compared.rows[i]);
+const rows_=order.map((i)=>of.rows[i]);
 const shown=rows_.filter((c)=>c.verdict!=="same"||compareView.all||
 same++<SAME_ROWS);
 return[shown,rows_.length - shown.length];
 }
+function compareBodies(of,scale){
+const[rows_]=comparedRows(of),most=compareView.all?Infinity:ONLY_ROWS;
+const only=(word,list)=>(list.length===0?null:el("tbody",{class:word},
+list.slice(0,most).map((c)=>unmatchedRow(c,word,scale))));
+return[el("tbody",null,rows_.map((c)=>compareRow(c,scale,false))),
+only("new",listed(of.added)),only("gone",listed(of.gone))];
+}
+function leftOut(of){
+const only=[of.added,of.gone].map((list)=>
+compareView.all?0:Math.max(0,listed(list).length - ONLY_ROWS));
+return comparedRows(of)[1]+ only[0]+ only[1];
+}
 function compareTable(){
-const box=byId("compare_b"),all=box.clientWidth;
-const beside=[compared.common_is_large?72:0,72,hasIntervals?132:0,
+const box=byId("compare_b"),all=box.clientWidth,kernels_=compared.kernels;
+compareView.times=isNarrow()||all>=900;
+const beside=[!compareView.times?0:all>1200?190:168,
+compared.common_is_large?72:0,compared.differs?88:72,hasIntervals?132:0,
 compared.judged?204:0].filter((w)=>w>0);
 const title=all>1200?340:all>1000?260:170;
 const width=Math.max(120,isNarrow()?all:all - title - beside.reduce((a,b)=>a + b,0));
-const scale=compareScale([...compared.totals,...compared.rows],width);
-const[rows_,left]=comparedRows();
+const scale=compareScale([...compared.totals,...compared.rows,...kernels_.rows],width);
+const left=leftOut(compared)+ leftOut(kernels_);
 box.replaceChildren(el("table",null,
 el("colgroup",null,[title,width,...beside].map((w)=>
 el("col",{style:`width:${w}px`}))),
 el("thead",null,el("tr",null,headCell("row"),
 el("th",{scope:"col",class:"plot"},compareAxis(scale)),
+compareView.times?headCell("before → after","of a call",true):"",
 compared.common_is_large?headCell("plain","",true):"",headCell("change","",true),
 hasIntervals?el("th",{scope:"col",class:"interval"},`95${THIN}% interval`):"",
 compared.judged?headCell("verdict"):"")),
 el("tbody",null,compared.totals.map((c)=>compareRow(c,scale,true))),
-el("tbody",null,rows_.map((c)=>compareRow(c,scale,false)))),
+compareBodies(compared,scale),
+kernels_.rows.length + listed(kernels_.added).length + listed(kernels_.gone).length===0?null
+:[el("tbody",{class:"of"},el("tr",null,el("th",{scope:"rowgroup",
+colspan:2 + beside.length},"Kernels",el("span",{class:"note"},
+" of both sides; times of a run of the kernel, nothing taken out")))),
+compareBodies(kernels_,scale)]),
 left>0?el("button",{class:"link",type:"button",
 onclick:()=>{compareView.all=true;showCompare();}},
-`${count(left)} more ${left === 1 ? "row is" : "rows are"} the same`):"",
+`${count(left)} more ${left === 1 ? "row is" : "rows are"} the same, new or gone`):"",
+compared.differs?el("p",{class:"note"},OTHER_MACHINE):"",
 el("p",{class:"note"},nice(compared.below.join(" "))));
 }
 function showCompare(){
@@ -2957,7 +3005,7 @@ byId("compare_n").textContent=nice(compared.settings)+ "; change of the time";
 byId("compare_s").replaceChildren(el("b",null,nice(compared.first))," " + nice(compared.rest));
 byId("compare_w").replaceChildren(...compared.warnings.map((text)=>
 el("li",null,el("span",{class:"bad"},"▲ "),nice(text))));
-byId("compare_t").replaceChildren(compared.judged&&compared.rows.length>1
+byId("compare_t").replaceChildren(compared.rows.length>1
 ?segmented("Order of rows",[["changed","changed first"],["time","by time"]],
 compareView.order,(order)=>{compareView.order=order;compareTable();}):"");
 compareTable();
