@@ -243,4 +243,4 @@ function goTo(id) {
 /** A phone; paper is as narrow, and is no phone. */
 const isNarrow = () => innerWidth <= 820 && !state.printing;
 /** Whether fingers point, which have no keys and no wheel. */
-const isTouched = () => isNarrow() || matchMedia("(pointer: coarse)").matches;
+const isTouched = () => matchMedia("(pointer: coarse)").matches;

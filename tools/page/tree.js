@@ -55,7 +55,8 @@ function tipOfNode(event, n, whole) {
   showTip(event, [tree.name[n.i], tree.parameters[n.i]].filter(Boolean).join(" ") + countOf(n), [
     `${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ` +
       (treeView.at ? "what is shown" : "all"),
-    tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof`,
+    tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof` +
+      (tree.row[n.i] >= 0 ? `, ${rows.bound[tree.row[n.i]] || "n/a"}` : ""),
     `${count(tree.calls[n.i])} calls, own time ` +
       time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
 }
@@ -75,7 +76,8 @@ function treeBox(item, scale, whole) {
   label ? [el("b", null, wide > 70 ? middleCut(tree.name[n.i] + countOf(n), (wide - 8) / 6.6)
     : tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
     el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
-      ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
+      ? `${paramsOf(row)} ${percent(w / whole)}${wide > 220 && bound ? ", " + bound : ""}`
+      : `${percent(w / whole)}` +
         (wide > 150 && !isOp ? " " + time(w) : ""))] : null,
   tree.roof[n.i] === null ? null : el("u", { style: `height:${isOp ? 7 : 3}px;width:` +
     `${100 * Math.min(1, tree.roof[n.i])}%;background:${isOp ? hue(bound) : "var(--line2)"}` }));

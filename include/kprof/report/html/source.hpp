@@ -31,7 +31,7 @@ inline constexpr std::string_view page_frame = R"page(<!doctype html>
 <nav id="links" aria-label="Sections"></nav>
 <button id="theme" type="button" aria-label="Switch between light and dark" title="theme (t)"
 >&#x25D0;</button>
-<button id="help" type="button" aria-label="All keys" title="keys (?)">?</button>
+<button id="help" type="button" aria-label="Keys and words" title="keys and words (?)">?</button>
 </header>
 <main>
 <section id="overview" aria-labelledby="sentence">
@@ -487,6 +487,7 @@ section{padding-top:12px;margin-top:8px;}
 #advice li{grid-template-columns:16px minmax(0,1fr) 120px;}
 thead,tfoot{display:table-row-group;}  /* on one page each;heads would lose their buttons */
 #ops thead th{position:static;}
+#ops thead,#ops thead tr,#ops tr.group,#ops tr.open{break-after:avoid;}
 table{font-size:10px;line-height:13px;}
 }
 @media (forced-colors:active){
@@ -712,7 +713,7 @@ function goTo(id){
 byId(id).scrollIntoView();
 }
 const isNarrow=()=>innerWidth<=820&&!state.printing;
-const isTouched=()=>isNarrow()||matchMedia("(pointer: coarse)").matches;
+const isTouched=()=>matchMedia("(pointer: coarse)").matches;
 )page",
 R"page(const groups=Object.fromEntries(
 Object.entries(data.groups).map(([name,table])=>[name,decoded(table)]));
@@ -728,7 +729,7 @@ el("span",{class:"sw",style:`background:var(--${name})`}),
 function solidLegend(){
 const main=allRows.filter((row)=>rows.needed[row]>0).sort(byTime)[0];
 if(main===undefined)return[];
-return[[hue(rows.bound[main]),"solid: needed at the roof"],
+return[[hue(rows.bound[main]),"solid: needed at the roof, this machine's best"],
 [pale(rows.bound[main]),"pale: lost"]].map(([colour,text])=>
 el("span",null,el("span",{class:"sw",style:`background:${colour}`}),text));
 }
@@ -770,14 +771,16 @@ return parts;
 }
 function tipOfPart(event,part,all){
 showTip(event,part.name,[`${time(part.ns)}, ${percent(part.ns / all)}`,
-part.needed>0?`${time(part.needed)} of it at the roof`:""]);
+part.needed>0?`${time(part.needed)} of it at the roof`:"",
+part.bound?`bound: ${part.bound}`:""]);
 }
 function shareLines(parts,all){
 const most=Math.max(...parts.map((p)=>p.ns));
 return parts.slice(0,8).map((p)=>el("div",{style:"margin-bottom:8px",
 onclick:()=>p.row>=0&&select(p.row)},
 el("div",{style:"display:flex;justify-content:space-between;gap:12px"},
-el("b",null,p.name),el("span",null,`${percent(p.ns / all)} · ${time(p.ns)}`)),
+el("b",null,p.name),el("span",null,
+[`${percent(p.ns / all)} · ${time(p.ns)}`,p.bound].filter(Boolean).join(", "))),
 el("div",{class:p.idle?"hatch":"",style:`height:9px;width:${100 * p.ns / most}%;` +
 (p.idle?"":`background:${pale(p.bound)}`)},
 el("div",{style:`height:9px;width:${p.ns ? 100 * (p.needed || 0) / p.ns : 0}%;` +
@@ -825,10 +828,12 @@ function addLabel(box,part,x,w,all){
 const room=Math.floor((w - 12)/ 6.9);
 if(room<3)return;
 const name=middleCut(part.name,room);
-const text=`${percent(part.ns / all)}${room > 14 ? " · " + time(part.ns) : ""}`;
+const share=percent(part.ns / all),text=[[share," · ",time(part.ns),", ",part.bound],
+[share," · ",time(part.ns)],[share]].filter((texts)=>texts.at(-1))
+.map((texts)=>texts.join("")).find((t)=>t.length<=room + 1)||"";
 box.append(svg("text",{x:x + 6,y:17,class:"ink" +(part.idle?" halo":""),
 style:"font-size:12px"},name));
-if(text.length<=room + 1)
+if(text)
 box.append(svg("text",{x:x + 6,y:33,class:part.idle?"halo":"",
 style:"font-size:12px;fill:var(--ink)"},text));
 }
@@ -849,6 +854,7 @@ data.total.metrics&&data.total.metrics.roof&&data.total.metrics.roof[0]===null
 "from the catalogue, and let kprof ceilings measure the machine.":""));
 return;
 }
+byId("first_sum").textContent=data.advice.some((a)=>a.gain>=0)?"may gain at most":"";
 let from=0;
 const scale=Math.max(1e-9,data.advice.reduce((sum,a)=>sum + Math.max(0,a.part),0));
 list.replaceChildren(...data.advice.map((a,i)=>{
@@ -1799,7 +1805,8 @@ function tipOfNode(event,n,whole){
 showTip(event,[tree.name[n.i],tree.parameters[n.i]].filter(Boolean).join(" ")+ countOf(n),[
 `${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ` +
 (treeView.at?"what is shown":"all"),
-tree.roof[n.i]===null?"":`${percent(tree.roof[n.i])} of the roof`,
+tree.roof[n.i]===null?"":`${percent(tree.roof[n.i])} of the roof` +
+(tree.row[n.i]>=0?`, ${rows.bound[tree.row[n.i]] || "n/a"}`:""),
 `${count(tree.calls[n.i])} calls, own time ` +
 time(treeView.by==="device"?tree.device_self[n.i]:tree.self[n.i])]);
 }
@@ -1819,7 +1826,8 @@ style:`left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high
 label?[el("b",null,wide>70?middleCut(tree.name[n.i]+ countOf(n),(wide - 8)/ 6.6)
 :tree.name[n.i]+ countOf(n)),isOp?el("br"):" ",
 el("i",null,isOp&&tree.parameters[n.i]&&wide>110&&row>=0
-?`${paramsOf(row)} ${percent(w / whole)}`:`${percent(w / whole)}` +
+?`${paramsOf(row)} ${percent(w / whole)}${wide > 220 && bound ? ", " + bound : ""}`
+:`${percent(w / whole)}` +
 (wide>150&&!isOp?" " + time(w):""))]:null,
 tree.roof[n.i]===null?null:el("u",{style:`height:${isOp ? 7 : 3}px;width:` +
 `${100 * Math.min(1, tree.roof[n.i])}%;background:${isOp ? hue(bound) : "var(--line2)"}`}));
@@ -2115,8 +2123,8 @@ const left=Math.max(x0,LABEL())+ 4,room=x0 + w - left - 4;
 const name=slice.row>=0&&lane.kind==="stream"?rows.name[slice.row]:slice.name;
 if(room>14)pen.fillText(cutText(pen,name,room),left,y +(high>30?13:12));
 if(high>30&&room>34){
-pen.fillText(cutText(pen,time(ns)+(roof===null?"":`  ${percent(roof)}`),room),
-left,y + 26);
+const bound=roof===null?"":`  ${percent(roof)}, ${rows.bound[slice.row]}`;
+pen.fillText(cutText(pen,time(ns)+ bound,room),left,y + 26);
 }else if(high<=30&&lane.kind==="steps"&&room>110){
 pen.fillStyle=c.ink3;
 pen.fillText(time(ns),left + 60,y + 12);
@@ -2717,7 +2725,8 @@ box.replaceChildren(chart,el("div",{class:"legend",style:`padding-left:${left}px
 each<1?[["var(--line2)","least to most of the steps of a column"],
 ["var(--ink)","their median"]].map(([colour,text])=>
 el("span",null,el("span",{class:"sw",style:`background:${colour}`}),text))
-:[legend("unknown"),solidLegend(),el("span",null,el("span",{class:"sw hatch"}),
+:[el("span",null,"from the bottom:"),legend("unknown"),solidLegend(),
+el("span",null,el("span",{class:"sw hatch"}),
 device?"GPU idle":"outside operators")]));
 }
 function idleOf(idle){
@@ -3053,9 +3062,24 @@ const KEYS=[["/","filter"],["j k, ↓ ↑","next and previous row"],["Enter","op
 ["1 … 9","sections"],["w s","zoom the timeline"],["a d","move the timeline"],
 ["0","the whole timeline"],["Esc","up in the tree, then select nothing"],
 ["t","light or dark"],["?","these keys"]];
+const WORDS=[
+["roof","the least time in which this machine could do the FLOPs and move the bytes of a " +
+"call, at its highest rates"],
+["lost","the time of a row above its roof"],
+["bound","what holds a row back: compute or memory, whose roof is near; cache; balanced " +
+"between both; far from both latency, launch of short calls, a small grid that does not fill " +
+"the device; impossible above a roof, where a formula or a ceiling is wrong"],
+["operator","guarded code with parameters, whose FLOPs and bytes are known by formulas; a row " +
+"is an operator with one set of parameters"],
+["region","a named stretch of the program around operators; regions alone is the time in them " +
+"that is in no operator; a scope is a region or a call"],
+["S3, H13, …","the rule behind an advice, which the documentation's page advice explains"]];
 function showKeys(){
-byId("keys").replaceChildren(el("h2",{id:"keys_h"},"Keys"),el("dl",null,
-KEYS.flatMap(([key,what])=>[el("dt",null,el("kbd",null,key)),el("dd",null,what)])),
+const list=(of,head)=>el("dl",null,of.flatMap(([word,what])=>
+[el("dt",null,head(word)),el("dd",null,what)]));
+byId("keys").replaceChildren(el("h2",{id:"keys_h"},"Keys and words"),
+isTouched()?"":list(KEYS,(key)=>el("kbd",null,key)),
+list(WORDS,(word)=>el("b",null,word)),
 el("button",{type:"button",onclick:()=>byId("keys").close()},"Close"));
 byId("keys").showModal();
 }
