@@ -71,7 +71,7 @@ function shareLines(parts, all) {
   return parts.slice(0, 8).map((p) => el("div", { style: "margin-bottom:8px",
     onclick: () => p.row >= 0 && select(p.row) },
   el("div", { style: "display:flex;justify-content:space-between;gap:12px" },
-    el("b", null, p.name), el("span", null,
+    el("b", null, p.name), el("span", { style: "white-space:nowrap" },
       [`${percent(p.ns / all)} · ${time(p.ns)}`, p.bound].filter(Boolean).join(", "))),
   el("div", { class: p.idle ? "hatch" : "", style: `height:9px;width:${100 * p.ns / most}%;` +
     (p.idle ? "" : `background:${pale(p.bound)}`) },
@@ -143,7 +143,8 @@ function showAdvice() {
   const list = byId("advice");
   if (data.advice.length === 0) {
     list.replaceChildren(el("li", { class: "empty", style: "display:block" },
-      el("div", { class: "what" }, rows.count ? "Nothing stands out." : "No operator ran."),
+      el("div", { class: "what" }, !data.complete ? "No advice: it would rest on what is missing."
+        : rows.count ? "Nothing stands out." : "No operator ran."),
       data.total.metrics && data.total.metrics.roof && data.total.metrics.roof[0] === null
         ? "Advice needs formulas and ceilings: give operators flops() and bytes(), or take them " +
           "from the catalogue, and let kprof ceilings measure the machine." : ""));

@@ -138,9 +138,11 @@ struct page_head {
   add_work_facts(t, out);
   if (!steps.empty()) {
     const step_details d = details_of_steps(p, steps[0].thread);
+    const bool is_wrong = d.mfu() > 1;
     if (d.steps > 1 && d.flops > 0 && d.least_ns >= 0)
-      out.push_back({"Model FLOPs utilisation", format_share(d.mfu()),
-                     (d.peak > 0 ? "of " + format_si(d.peak, "FLOP/s") : "of the peak") +
+      out.push_back({"Model FLOPs utilisation", (is_wrong ? "▲ " : "") + format_share(d.mfu()),
+                     (is_wrong ? "impossible: " : "") +
+                         (d.peak > 0 ? "of " + format_si(d.peak, "FLOP/s") : "of the peak") +
                          (d.type != dtype::unknown ? std::string{" for "} + dtype_name(d.type)
                                                    : std::string{})});
   }

@@ -375,7 +375,8 @@ transparent 1px 5px);}
 .two{grid-template-columns:minmax(0,1fr) 280px;gap:28px 32px;}
 #advice li{grid-template-columns:20px minmax(0,1fr) 150px;}
 #facts > div{padding:12px;}
-.detail .cols{grid-template-columns:1fr 1fr;}
+.detail .cols{grid-template-columns:1fr 1fr;grid-template-rows:auto 1fr;}
+.detail .cols > :first-child{grid-row:span 2;}
 }
 @media screen and (max-width:1000px){#facts .value svg{display:block;margin:2px 0 4px;}}
 @media screen and (max-width:820px){
@@ -395,7 +396,8 @@ h1{font-size:24px;line-height:30px;}
 select.sort{display:block;background:var(--bg);}
 .tools{width:100%;}
 details.menu > div{right:auto;left:0;top:40px;}
-.detail .cols{grid-template-columns:1fr;}
+.detail .cols{grid-template:auto / 1fr;}
+.detail .cols > :first-child{grid-row:auto;}
 .detail td{padding:12px;}
 #missing_b{grid-template-columns:1fr;}
 #missing_b > *{border:0;padding:2px 0;}
@@ -468,7 +470,9 @@ print-color-adjust:exact;}
 #ops button,#advice button,#machine h3{font-size:inherit !important;line-height:inherit;}
 .head{break-after:avoid;margin-bottom:8px;}
 #foot{padding:8px 0 0;}
-.detail .cols{grid-template-columns:310px minmax(0,1fr);gap:12px 24px;}
+.detail .cols{grid-template-columns:310px minmax(0,1fr);gap:12px 24px;
+grid-template-rows:auto 1fr;}
+.detail .cols > :first-child{grid-row:span 2;}
 .detail td{padding:8px 12px;}
 .scroll{overflow:visible;}
 .scroll table{font-size:8px;}
@@ -779,7 +783,7 @@ const most=Math.max(...parts.map((p)=>p.ns));
 return parts.slice(0,8).map((p)=>el("div",{style:"margin-bottom:8px",
 onclick:()=>p.row>=0&&select(p.row)},
 el("div",{style:"display:flex;justify-content:space-between;gap:12px"},
-el("b",null,p.name),el("span",null,
+el("b",null,p.name),el("span",{style:"white-space:nowrap"},
 [`${percent(p.ns / all)} · ${time(p.ns)}`,p.bound].filter(Boolean).join(", "))),
 el("div",{class:p.idle?"hatch":"",style:`height:9px;width:${100 * p.ns / most}%;` +
 (p.idle?"":`background:${pale(p.bound)}`)},
@@ -848,7 +852,8 @@ function showAdvice(){
 const list=byId("advice");
 if(data.advice.length===0){
 list.replaceChildren(el("li",{class:"empty",style:"display:block"},
-el("div",{class:"what"},rows.count?"Nothing stands out.":"No operator ran."),
+el("div",{class:"what"},!data.complete?"No advice: it would rest on what is missing."
+:rows.count?"Nothing stands out.":"No operator ran."),
 data.total.metrics&&data.total.metrics.roof&&data.total.metrics.roof[0]===null
 ?"Advice needs formulas and ceilings: give operators flops() and bytes(), or take them " +
 "from the catalogue, and let kprof ceilings measure the machine.":""));

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Pages of runs that lack something: record.py makes them, check_page.py opens them.
+
+Each is of train.saved.json with one thing changed.
+"""
+
+import json
+import subprocess
+
+from opened_page import Page, check, holds
+
+
+def drop(saved):
+    saved["complete"]["dropped"] = 57
+
+
+def forget_formulas(saved):
+    for node in saved["nodes"]:
+        node.pop("work", None)
+
+
+def forget_ceilings(saved):
+    saved["machine"] = {}
+
+
+def exaggerate(saved):
+    """An operator above its roof, so far that the whole run is above its own."""
+    for node in saved["nodes"]:
+        if node.get("name") == "Sgd" and "work" in node:
+            node["work"]["flops"] = 10_000 * node["work"]["flops"]
+
+
+def have_no_operator(saved):
+    for node in saved["nodes"]:
+        if node.get("kind") == "op":
+            node["kind"] = "region"
+            for member in ("op", "values", "work", "brief"):
+                node.pop(member, None)
+
+
+STATES = {"dropped": drop, "no_formulas": forget_formulas, "no_ceilings": forget_ceilings,
+          "impossible": exaggerate, "no_operator": have_no_operator}
+
+
+def record(folder, kprof):
+    text = (folder / "train.saved.json").read_text()
+    for name, change in STATES.items():
+        saved = json.loads(text)
+        change(saved)
+        (folder / f"state_{name}.saved.json").write_text(json.dumps(saved))
+        show = [kprof, "show", f"state_{name}.saved.json", "--output",
+                f"html(path=state_{name}.html)"]
+        subprocess.run(show, cwd=folder, check=True)
+
+
+def text_of(page, css):
+    return page.js(f"document.querySelector({css!r}).innerText.replaceAll('\\u202f', ' ')")
+
+
+def check_dropped(page):
+    holds("the banner says how many", "57 dropped" in text_of(page, "#banner"))
+    holds("the sentence is marked", text_of(page, "#sentence").startswith("▲ "))
+    holds("it says about", "about" in text_of(page, "#sentence"))
+    holds("no advice rests on what is missing", "No advice" in text_of(page, "#advice"))
+
+
+def check_no_formulas(page):
+    holds("the sentence says what cannot be said", "cannot be said" in text_of(page, "#sentence"))
+    heads = text_of(page, "#ops thead")
+    check("columns that leave", [c for c in ("lost", "rate", "traffic", "of the roof", "bound")
+                                 if c in heads], [])
+    holds("trust names it", "flops()" in text_of(page, "#trust"))
+
+
+def check_no_ceilings(page):
+    holds("the sentence says what cannot be said", "cannot be said" in text_of(page, "#sentence"))
+    heads = text_of(page, "#ops thead")
+    check("rates stay", [c for c in ("rate", "traffic") if c in heads], ["rate", "traffic"])
+    check("the roof leaves", "of the roof" in heads, False)
+
+
+def check_impossible(page):
+    holds("rows are marked", page.count("#ops tr.row") and "▲ impossible" in text_of(page, "#ops"))
+    holds("trust says so", "above every roof" in text_of(page, "#trust"))
+    fact = page.js("[...document.querySelectorAll('#facts > div')].map(e => e.innerText)"
+                   ".find(t => t.includes('utilisation')).replaceAll('\\u202f', ' ')")
+    holds(f"so is the figure that it spoils: {fact!r}", "▲" in fact and "impossible" in fact)
+    holds("the legend has its sign", "▲ impossible" in text_of(page, "#overview .legend"))
+
+
+def check_no_operator(page):
+    holds("the sentence says so", "ran no operator" in text_of(page, "#sentence"))
+    holds("so does the table", "No operator ran." in text_of(page, "#ops"))
+
+
+def check_states(driver, folder):
+    for name in STATES:
+        print(f"state {name}")
+        page = Page(driver, folder / f"state_{name}.html")
+        globals()[f"check_{name}"](page)
+        check("a banner stands above it", page.js("!banner.hidden"), name == "dropped")
+        for width in (390, 1024):
+            page.size(width, 800)
+            check(f"columns beyond the window at {width}", page.js(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
+        page.is_quiet()
