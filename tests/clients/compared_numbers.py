@@ -105,6 +105,12 @@ def check_page(driver, folder, kprof, runs):
     page.click("#compare_b .new tr")
     holds("a new row is selected everywhere", "Adam" in page.js(
         "[...document.querySelectorAll('#ops tr.sel th')].map(e => e.title).join()"))
+    for width in (360, 390, 701, 821, 1024, 1200):
+        page.size(width, 800)
+        check(f"columns and cells beyond their room at {width}", page.js(
+            "[document.documentElement.scrollWidth > innerWidth, ...[...document"
+            ".querySelectorAll('#compare_b td')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+            ".map(e => e.textContent)]"), [False])
     page.is_quiet()
 
 

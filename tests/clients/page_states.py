@@ -38,7 +38,14 @@ def have_no_operator(saved):
                 node.pop(member, None)
 
 
-STATES = {"dropped": drop, "no_formulas": forget_formulas, "no_ceilings": forget_ceilings,
+def have_long_names(saved):
+    for thing in [saved, *saved["threads"], *saved["nodes"], *saved["operators"]]:
+        for member in ("name", "declared_name", "program"):
+            if member in thing and thing[member] in ("Linear", "train", "layer 3"):
+                thing[member] = "N" * 100_000 + thing[member]
+
+
+STATES = {"long_names": have_long_names, "dropped": drop, "no_formulas": forget_formulas, "no_ceilings": forget_ceilings,
           "impossible": exaggerate, "no_operator": have_no_operator}
 
 
@@ -88,6 +95,15 @@ def check_impossible(page):
     holds("the legend has its sign", "▲ impossible" in text_of(page, "#overview .legend"))
 
 
+def check_long_names(page):
+    sentence = text_of(page, "#sentence")
+    holds("the sentence has its end", len(sentence) < 300 and "can do." in sentence)
+    high = page.js("document.documentElement.scrollHeight")
+    holds(f"the page is {high} pixels high, and no name fills it", high < 8000)
+    holds("the name is whole in a title", page.js(
+        "[...document.querySelectorAll('#ops [title]')].some(e => e.title.length > 100_000)"))
+
+
 def check_no_operator(page):
     holds("the sentence says so", "ran no operator" in text_of(page, "#sentence"))
     holds("so does the table", "No operator ran." in text_of(page, "#ops"))
@@ -99,8 +115,11 @@ def check_states(driver, folder):
         page = Page(driver, folder / f"state_{name}.html")
         globals()[f"check_{name}"](page)
         check("a banner stands above it", page.js("!banner.hidden"), name == "dropped")
-        for width in (390, 1024):
+        for width in (360, 390, 1024):
             page.size(width, 800)
+            holds("no name fills the screen", page.js(
+                "Math.max(...[...document.querySelectorAll('#share > div, #ops tr, #advice li')]"
+                ".map(e => e.offsetHeight), 0)") < 700)
             check(f"columns beyond the window at {width}", page.js(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
         page.is_quiet()

@@ -71,7 +71,7 @@ function shareLines(parts, all) {
   return parts.slice(0, 8).map((p) => el("div", { style: "margin-bottom:8px",
     onclick: () => p.row >= 0 && select(p.row) },
   el("div", { style: "display:flex;justify-content:space-between;gap:12px" },
-    el("b", null, p.name), el("span", { style: "white-space:nowrap" },
+    el("b", { title: p.name }, middleCut(p.name, 40)), el("span", { style: "white-space:nowrap" },
       [`${percent(p.ns / all)} · ${time(p.ns)}`, p.bound].filter(Boolean).join(", "))),
   el("div", { class: p.idle ? "hatch" : "", style: `height:9px;width:${100 * p.ns / most}%;` +
     (p.idle ? "" : `background:${pale(p.bound)}`) },

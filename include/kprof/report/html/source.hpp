@@ -395,7 +395,11 @@ h1{font-size:24px;line-height:30px;}
 .search{width:100%;}
 select.sort{display:block;background:var(--bg);}
 .tools{width:100%;}
-details.menu > div{right:auto;left:0;top:40px;}
+.legend span{white-space:normal;}
+.tools{position:relative;}
+details.menu{position:static;}
+details.menu > div{right:auto;left:0;top:auto;margin-top:4px;
+width:min(330px,100%);}
 .detail .cols{grid-template:auto / 1fr;}
 .detail .cols > :first-child{grid-row:auto;}
 .detail td{padding:12px;}
@@ -412,6 +416,7 @@ button,input,select,details.menu summary{height:36px;line-height:34px;}
 .link{height:auto;min-height:36px;line-height:20px;}
 #links a{padding:8px 9px;}
 #ops tr.row{height:36px;}
+details.menu label{min-height:36px;}
 thead th button{min-height:36px;height:auto;}
 }
 @media screen and (max-width:820px){
@@ -783,7 +788,7 @@ const most=Math.max(...parts.map((p)=>p.ns));
 return parts.slice(0,8).map((p)=>el("div",{style:"margin-bottom:8px",
 onclick:()=>p.row>=0&&select(p.row)},
 el("div",{style:"display:flex;justify-content:space-between;gap:12px"},
-el("b",null,p.name),el("span",{style:"white-space:nowrap"},
+el("b",{title:p.name},middleCut(p.name,40)),el("span",{style:"white-space:nowrap"},
 [`${percent(p.ns / all)} · ${time(p.ns)}`,p.bound].filter(Boolean).join(", "))),
 el("div",{class:p.idle?"hatch":"",style:`height:9px;width:${100 * p.ns / most}%;` +
 (p.idle?"":`background:${pale(p.bound)}`)},
