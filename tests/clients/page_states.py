@@ -45,8 +45,9 @@ def have_long_names(saved):
                 thing[member] = "N" * 100_000 + thing[member]
 
 
-STATES = {"long_names": have_long_names, "dropped": drop, "no_formulas": forget_formulas, "no_ceilings": forget_ceilings,
-          "impossible": exaggerate, "no_operator": have_no_operator}
+STATES = {"long_names": have_long_names, "dropped": drop, "no_formulas": forget_formulas,
+          "no_ceilings": forget_ceilings, "impossible": exaggerate,
+          "no_operator": have_no_operator}
 
 
 def record(folder, kprof):
