@@ -136,11 +136,11 @@ function leftOut(of) {
 }
 function compareTable() {
   const box = byId("compare_b"), all = box.clientWidth, kernels_ = compared.kernels;
-  compareView.times = isNarrow() || all >= 900;
+  compareView.times = isNarrow() || all >= 1000;  // names are worth more room
   const beside = [!compareView.times ? 0 : all > 1200 ? 190 : 168,
     compared.common_is_large ? 72 : 0, compared.differs ? 88 : 72, hasIntervals ? 132 : 0,
     compared.judged ? 204 : 0].filter((w) => w > 0);
-  const title = all > 1200 ? 340 : all > 1000 ? 260 : 170;
+  const title = all > 1200 ? 340 : all > 900 ? 260 : 190;
   const width = Math.max(120, isNarrow() ? all : all - title - beside.reduce((a, b) => a + b, 0));
   const scale = compareScale([...compared.totals, ...compared.rows, ...kernels_.rows], width);
   const left = leftOut(compared) + leftOut(kernels_);
