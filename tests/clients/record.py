@@ -12,7 +12,8 @@ NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and NAME.c
 have a profile and a table beside them only: train and wide.cpp's, with 64 threads (threads), 10,000
 rows and steps (rows, steps), 100,000 and 10^6 slices (slices, million), and the training as if it
 had two GPUs (devices). The page hostile.html is of resnet50 with names that would be markup; those
-of changed_runs.py, state_NAME.html, are of train with something missing. training.txt is the report.
+of changed_runs.py, state_NAME.html, are of train with something missing. training.txt is the
+report.
 """
 
 import json
