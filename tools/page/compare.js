@@ -164,7 +164,7 @@ function compareTable() {
     onclick: () => { compareView.all = true; showCompare(); } },
   `${count(left)} more ${left === 1 ? "row is" : "rows are"} the same, new or gone`) : "",
   compared.differs ? el("p", { class: "note" }, OTHER_MACHINE) : "",
-  el("p", { class: "note" }, nice(compared.below.join(" "))));
+  el("p", { class: "note" }, fitting(compared.below.join(" "))));
 }
 function showCompare() {
   byId("compare").hidden = !compared;
@@ -175,9 +175,10 @@ function showCompare() {
     (more.length ? ` and ${count(more.length)} more` : "");
   byId("compare_h").title = compared.files.join("\n");
   byId("compare_n").textContent = nice(compared.settings) + "; change of the time";
-  byId("compare_s").replaceChildren(el("b", null, nice(compared.first)), " " + nice(compared.rest));
+  byId("compare_s").replaceChildren(el("b", null, fitting(compared.first)),
+    " " + fitting(compared.rest));
   byId("compare_w").replaceChildren(...compared.warnings.map((text) =>
-    el("li", null, el("span", { class: "bad" }, "▲ "), nice(text))));
+    el("li", null, el("span", { class: "bad" }, "▲ "), fitting(text))));
   byId("compare_t").replaceChildren(compared.rows.length > 1
     ? segmented("Order of rows", [["changed", "changed first"], ["time", "by time"]],
       compareView.order, (order) => { compareView.order = order; compareTable(); }) : "");

@@ -159,9 +159,9 @@ function showAdvice() {
       onclick: a.row === undefined ? null : () => select(a.row, true) },
     el("span", { class: "rank" }, String(i + 1)),
     el("div", null,
-      a.row === undefined ? el("span", { class: "what" }, nice(`${a.where} ${a.fact}.`))
+      a.row === undefined ? el("span", { class: "what" }, fitting(`${a.where} ${a.fact}.`))
         : el("button", { class: "link what", type: "button", style: "text-decoration:none;" +
-          "text-align:left;font-size:14px" }, nice(`${a.where} ${a.fact}.`)),
+          "text-align:left;font-size:14px" }, fitting(`${a.where} ${a.fact}.`)),
       el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
         el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
     el("div", { class: "side" }, a.gain >= 0
@@ -176,7 +176,7 @@ function showTrust() {
   const marks = { ok: "✓", bad: "▲", none: "–" };
   byId("trust").replaceChildren(...data.trust.map(([mark, what, rest]) =>
     el("li", null, el("span", { class: mark === "bad" ? "bad" : "note" }, marks[mark]),
-      el("span", null, el("b", null, nice(what)), " " + nice(rest)))));
+      el("span", null, el("b", null, nice(what)), " " + fitting(rest)))));
 }
 function showBanner() {
   const banner = byId("banner");

@@ -146,7 +146,8 @@ function showStepFacts() {
         : "; what single steps did is not known");
   byId("steps_s").replaceChildren(el("div", { class: "facts" },
     data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
-      el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess))
+      el("span", null, nice(value))))),
+  data.steps.excess ? el("p", null, fitting(data.steps.excess))
         : "", ...data.steps.idle.map(idleOf));
 }
 on("resize", showSteps);

@@ -559,6 +559,7 @@ return values.map((x)=>padded(x===null?"n/a":three(x),most));
 const nice=(text)=>
 text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
 "$1" + THIN + "$2");
+const fitting=(text)=>nice(text.replace(/\S{81,}/g,(word)=>middleCut(word,60)));
 function timeUnit(values){
 const most=values.reduce((a,x)=>Math.max(a,x||0),0);
 return most>=1e10?TIME[3]:most>=1e7?TIME[2]:most>=1e4?TIME[1]:TIME[0];
@@ -873,9 +874,9 @@ const line=el("li",{style:a.row===undefined?null:"cursor:pointer",
 onclick:a.row===undefined?null:()=>select(a.row,true)},
 el("span",{class:"rank"},String(i + 1)),
 el("div",null,
-a.row===undefined?el("span",{class:"what"},nice(`${a.where} ${a.fact}.`))
+a.row===undefined?el("span",{class:"what"},fitting(`${a.where} ${a.fact}.`))
 :el("button",{class:"link what",type:"button",style:"text-decoration:none;" +
-"text-align:left;font-size:14px"},nice(`${a.where} ${a.fact}.`)),
+"text-align:left;font-size:14px"},fitting(`${a.where} ${a.fact}.`)),
 el("div",{class:"do"},a.action?a.action.replace(/\.?$/,"."):"",
 el("span",{class:"id",title:"rule of advice, see docs/advice.md"},a.id))),
 el("div",{class:"side"},a.gain>=0
@@ -890,7 +891,7 @@ function showTrust(){
 const marks={ok:"✓",bad:"▲",none:"–"};
 byId("trust").replaceChildren(...data.trust.map(([mark,what,rest])=>
 el("li",null,el("span",{class:mark==="bad"?"bad":"note"},marks[mark]),
-el("span",null,el("b",null,nice(what))," " + nice(rest)))));
+el("span",null,el("b",null,nice(what))," " + fitting(rest)))));
 }
 function showBanner(){
 const banner=byId("banner");
@@ -2760,7 +2761,8 @@ byId("steps_n").textContent=data.steps.all>data.steps.of.length
 :"; what single steps did is not known");
 byId("steps_s").replaceChildren(el("div",{class:"facts"},
 data.steps.facts.map(([label,value])=>el("div",{class:"row"},el("span",null,label),
-el("span",null,nice(value))))),data.steps.excess?el("p",null,nice(data.steps.excess))
+el("span",null,nice(value))))),
+data.steps.excess?el("p",null,fitting(data.steps.excess))
 :"",...data.steps.idle.map(idleOf));
 }
 on("resize",showSteps);
@@ -3010,7 +3012,7 @@ left>0?el("button",{class:"link",type:"button",
 onclick:()=>{compareView.all=true;showCompare();}},
 `${count(left)} more ${left === 1 ? "row is" : "rows are"} the same, new or gone`):"",
 compared.differs?el("p",{class:"note"},OTHER_MACHINE):"",
-el("p",{class:"note"},nice(compared.below.join(" "))));
+el("p",{class:"note"},fitting(compared.below.join(" "))));
 }
 function showCompare(){
 byId("compare").hidden=!compared;
@@ -3021,9 +3023,10 @@ byId("compare_h").textContent="Compared with " + first.split("/").at(-1)+
 (more.length?` and ${count(more.length)} more`:"");
 byId("compare_h").title=compared.files.join("\n");
 byId("compare_n").textContent=nice(compared.settings)+ "; change of the time";
-byId("compare_s").replaceChildren(el("b",null,nice(compared.first))," " + nice(compared.rest));
+byId("compare_s").replaceChildren(el("b",null,fitting(compared.first)),
+" " + fitting(compared.rest));
 byId("compare_w").replaceChildren(...compared.warnings.map((text)=>
-el("li",null,el("span",{class:"bad"},"▲ "),nice(text))));
+el("li",null,el("span",{class:"bad"},"▲ "),fitting(text))));
 byId("compare_t").replaceChildren(compared.rows.length>1
 ?segmented("Order of rows",[["changed","changed first"],["time","by time"]],
 compareView.order,(order)=>{compareView.order=order;compareTable();}):"");
