@@ -1170,6 +1170,7 @@ picture.append(...bubbles(points,px,yOf,radius,labels,(i,x,y)=>{const roof=metri
 const to=roof>0&&roof<1?py(chart.y[i]/ roof):y;
 const turned=x>right-130;
 labels.block(turned?x-136:x,(y+to)/ 2-12,136,16);
+labels.block(x-3,Math.min(y,to),6,Math.abs(y-to));
 return svg("g",{"pointer-events":"none"},svg("line",{x1:x,x2:x,y1:y,y2:to,stroke:"var(--ink)","stroke-width":1.5}),svg("circle",{cx:x,cy:to,r:3,fill:"var(--ink)"}),roof>0&&roof<1?svg("text",{x:turned?x-6:x+6,y:(y+to)/ 2,"text-anchor":turned?"end":"start",class:"halo ink"},`${three(1 / roof)} × to the roof`):null)}))}
 box.replaceChildren(picture,el("div",{class:"legend",style:`padding-left:${left}px`},legend(),el("span",null,chart.devices.length?`area: time on GPU ${roofDevice().id}`
 :"area: time"),undrawn?el("span",null,`${count(undrawn)} smaller rows are not drawn`):null));
