@@ -9,8 +9,8 @@
     into PAGE  puts the sources' style and script into pages that were already written, so that a
                change can be looked at without a compiler
 
-The scripts share one scope, in the order of SCRIPTS. Indentation, comments, and spaces around
-punctuation are left out of the header; texts stay as they are.
+The scripts share one scope, in the order of SCRIPTS. Indentation, comments, and spaces and
+new lines around punctuation are left out of the header; texts stay as they are.
 """
 
 import difflib
@@ -103,7 +103,10 @@ def packed_script(script):
     out, at = [], 0
 
     def pack(code):
-        out.append(re.sub(r" *([,;:{}()\[\]=<>?&|*!]) *", r"\1", re.sub(r" +", " ", code)))
+        code = re.sub(r" *([,;:{}()\[\]=<>?&|*!]) *", r"\1", re.sub(r" +", " ", code))
+        # Beside a name, a bracket or a text, which is where `code` ends, a sign is no other one.
+        code = re.sub(r"(^|[\w)\]]) ?([+-]) ?(?=[\w(\[]|$)", r"\1\2", code)
+        out.append(re.sub(r";\s*}", "}", re.sub(r"([,({\[])\n\s*", r"\1", code)))
 
     while True:
         found = TEXT.search(script, at)
@@ -119,7 +122,8 @@ def packed_script(script):
 
 
 def packed_style(style):
-    return re.sub(r"([:;,{]) ", r"\1", style).replace(" {", "{").replace(" }", "}")
+    style = re.sub(r"([:;,{])\s", r"\1", style).replace(" {", "{").replace(" }", "}")
+    return style.replace(";}", "}")
 
 
 def sources(folder):
@@ -194,11 +198,16 @@ def self_test():
         ("x = t.replace(/[/ ] ,/g, \" \");", "x=t.replace(/[/ ] ,/g,\" \");"),
         ("a = b / c, d = e / f;", "a=b / c,d=e / f;"),
         ("return a - -b;\nlet x = y + +z;", "return a - -b;\nlet x=y + +z;"),
+        ("x = a + (b - c) + \"d\" + e + `f`;", "x=a+(b-c)+\"d\"+e+`f`;"),
+        ("f(a,\n  { b,\n c });\ng();", "f(a,{b,c});\ng();"),
+        ("if (a) {\n  b();\n}\nc();", "if(a){b()}\nc();"),
+        ("return -a;\nx = \"b\" + -c;", "return-a;\nx=\"b\" + -c;"),
+        ("x = a++ + b - --c;", "x=a++ + b - --c;"),
     )
     for text, expected in scripts:
         if packed_script(text) != expected:
             fail(f"{text!r} gives {packed_script(text)!r}")
-    if packed_style("a > b { c: d, e; }") != "a > b{c:d,e;}":
+    if packed_style("a > b { c: d, e;\nf: g; }\nh { i: j; }") != "a > b{c:d,e;f:g}\nh{i:j}":
         fail("a style has another form")
     if not re.fullmatch(r'R"page\(a\)page"', literal("a", "x")):
         fail("a literal has another form")

@@ -6,6 +6,7 @@
 
 #include <kprof/model/row_keys.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,32 @@ std::string row_json(const kprof::row_change& row) {
   return out.with_reasons();
 }
 
+void put_kernel(json_object& out, std::uint64_t key, const std::string& name, const std::string& of,
+                const std::string& pass) {
+  out.text("key", kprof::row_key_text(key));
+  out.text("kernel", name);
+  out.text_or_null("operator", of);
+  out.text_or_null("pass", pass);
+}
+std::string kernel_json(const kprof::row_change& row) {
+  json_object out;
+  put_kernel(out, row.key, row.name, row.parameters, row.pass);
+  out.integer("before_runs", row.before_calls);
+  out.integer("after_runs", row.after_calls);
+  out.number("before_ns", row.before_ns);
+  out.number("after_ns", row.after_ns);
+  out.number("before_share", row.before_share);
+  out.number("after_share", row.after_share);
+  put_change(out, row.change);
+  return out.with_reasons();
+}
+std::string unmatched_kernel_json(const kprof::unmatched_row& row) {
+  json_object out;
+  put_kernel(out, row.key, row.name, row.parameters, row.pass);
+  out.number("share", row.share);
+  return out.whole();
+}
+
 std::string unmatched_json(const kprof::unmatched_row& row) {
   json_object out;
   put_names(out, row);
@@ -107,6 +134,14 @@ std::string other_json(const kprof::other_rows& other) {
   return out.with_reasons();
 }
 
+std::string kernels_json(const kprof::kernel_changes& kernels) {
+  json_object out;
+  out.raw("rows", list_of(kernels.rows, kernel_json));
+  out.raw("only_before", list_of(kernels.only_before, unmatched_kernel_json));
+  out.raw("only_after", list_of(kernels.only_after, unmatched_kernel_json));
+  return out.whole();
+}
+
 }  // namespace
 
 std::string comparison_json(const kprof::comparison& c, const std::string& program) {
@@ -123,6 +158,7 @@ std::string comparison_json(const kprof::comparison& c, const std::string& progr
   totals.raw("totals", list_of(c.totals, total_json));
   totals.raw("common", common_json(c));
   totals.raw("other", other_json(c.other));
+  totals.raw("kernels", kernels_json(c.kernels));
   totals.raw("only_before", list_of(c.only_before, unmatched_json));
   totals.raw("only_after", list_of(c.only_after, unmatched_json));
   totals.raw("differences", list_of(c.differences, difference_json));

@@ -49,14 +49,25 @@ struct table_line {
 };
 
 /// What changed first, in the order of the time that it changed; then by time.
-std::vector<const kprof::row_change*> ordered(const kprof::comparison& c) {
+std::vector<const kprof::row_change*> ordered(const std::vector<kprof::row_change>& all) {
   std::vector<const kprof::row_change*> rows;
-  for (const kprof::row_change& row : c.rows) rows.push_back(&row);
+  for (const kprof::row_change& row : all) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const kprof::row_change* a, const kprof::row_change* b) {
                      return text::changed_before(*a, *b);
                    });
   return rows;
+}
+
+table_line line_of(const kprof::row_change& row, std::string title) {
+  return {std::move(title),
+          text::format_time(row.before_ns),
+          text::format_time(row.after_ns),
+          text::change_text(row.plain),
+          text::change_text(row.change.by),
+          text::interval_text(row.change.by),
+          kprof::verdict_word(row.change.verdict),
+          text::needs_text(row.change)};
 }
 
 class table {
@@ -109,11 +120,11 @@ std::string comparison_table(const kprof::comparison& c, const std::string& prog
                     text::change_text(t.change.by), text::interval_text(t.change.by),
                     kprof::verdict_word(t.change.verdict), text::needs_text(t.change)});
   lines.add_rule(out);
-  for (const kprof::row_change* row : ordered(c))
-    lines.add(out, {text::row_title(*row), text::format_time(row->before_ns),
-                    text::format_time(row->after_ns), text::change_text(row->plain),
-                    text::change_text(row->change.by), text::interval_text(row->change.by),
-                    kprof::verdict_word(row->change.verdict), text::needs_text(row->change)});
+  for (const kprof::row_change* row : ordered(c.rows))
+    lines.add(out, line_of(*row, text::row_title(*row)));
+  if (!c.kernels.rows.empty()) lines.add_rule(out);
+  for (const kprof::row_change* row : ordered(c.kernels.rows))
+    lines.add(out, line_of(*row, text::kernel_title(*row)));
   out += '\n';
   for (const std::string& line : words.below) add_paragraph(out, line);
   return out;

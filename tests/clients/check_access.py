@@ -4,8 +4,9 @@
 the pages of the output html: check_access.py FOLDER
 
 axe-core looks at each page, light and dark, wide and narrow, with a row open. What it does not see
-is measured here from the rendered styles: text and marks in charts, sizes of controls, and the way
-from the filter to a row's slowest call and back by keys alone.
+is measured here from the rendered styles: text and marks in charts, hues as people see them who
+see fewer (hues.py), sizes of controls, and the way from the filter to a row's slowest call and back
+by keys alone.
 """
 
 import pathlib
@@ -13,6 +14,7 @@ import sys
 import time
 
 import browser
+import hues
 from axe_core_python.base import AXE_SCRIPT
 from opened_page import Page, check, holds
 from selenium.webdriver.common.keys import Keys
@@ -105,6 +107,9 @@ def check_looks(driver, path):
         for theme in ("light", "dark"):
             page.theme(theme)
             look(page, f"{path.stem} {width} {theme}")
+            hues.check_hues(page, theme)
+        if width > 820:
+            hues.check_words(page)
     page.theme("")
 
 

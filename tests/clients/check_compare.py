@@ -2,7 +2,7 @@
 """Opens the section Compare of a page: check_compare.py FOLDER KPROF
 
 The runs are made of resnet50.saved.json in FOLDER: each has a speed of its own, and in those of the
-page's side the calls of one row take twice the time.
+page's side the calls of one row take twice the time. compared_numbers.py has more.
 """
 
 import json
@@ -12,6 +12,7 @@ import sys
 import time
 
 import browser
+import compared_numbers
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -92,7 +93,7 @@ def check_rows(driver):
     check("the changed row comes first", verdicts[0], "▲ slower")
     check("it is the only one", [v for v in verdicts[1:] if v != "same"], [])
     check("ten of the others are shown", len(verdicts), min(11, compared_rows(driver)))
-    change = texts(driver, "#compare_b tbody + tbody td.n")[0]
+    change = texts(driver, "#compare_b tbody + tbody td.change")[0]
     # Calls of the warm-up, which take what they took, are in the row too.
     holds(f"it takes about twice the time: {change}", 90 < float(change.rstrip("\u202f%")) <= 101)
     first = texts(driver, "#compare_s b")[0]
@@ -165,6 +166,7 @@ def main():
         check("without earlier runs there is no section", driver.execute_script(
             "return getComputedStyle(compare).display"), "none")
         check("and no link", "Compare" in texts(driver, "#links a"), False)
+        compared_numbers.check_numbers(driver, folder, kprof)
     finally:
         driver.quit()
 

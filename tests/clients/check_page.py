@@ -12,6 +12,7 @@ import time
 
 import browser
 import page_sections as sections
+import page_states
 from opened_page import Page, check, holds
 from page_sections import show_all_rows
 from selenium.webdriver.common.by import By
@@ -206,6 +207,7 @@ def main():
         sections.check_groups(Page(driver, folder / "rows.html"))
         sections.check_dense(driver, folder / "million.html")
         check_hostile(driver, folder / "hostile.html")
+        page_states.check_states(driver, folder)
         check_without_script(driver, folder / "resnet50.html")
     finally:
         driver.quit()

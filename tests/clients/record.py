@@ -11,8 +11,9 @@ NAME.kineto.json. What `kprof show` makes of the saved profile is NAME.folded, N
 NAME.callgrind, NAME.pb.gz, NAME.gbench.json, NAME.hatchet, NAME.html and NAME.csv. The pages below
 have a profile and a table beside them only: train and wide.cpp's, with 64 threads (threads), 10,000
 rows and steps (rows, steps), 100,000 and 10^6 slices (slices, million), and the training as if it
-had two GPUs (devices). The page hostile.html is of resnet50 with names that would be markup.
-training.txt is the report.
+had two GPUs (devices). The page hostile.html is of resnet50 with names that would be markup; those
+of changed_runs.py, state_NAME.html, are of train with something missing. training.txt is the
+report.
 """
 
 import json
@@ -21,6 +22,7 @@ import pathlib
 import subprocess
 import sys
 
+import changed_runs
 
 TRACES = ("json", "json.gz", "pt.trace.json", "pftrace", "pftrace.gz")
 FILES = (
@@ -110,6 +112,7 @@ def main():
     record_devices(folder, kprof)
     run_for_page(folder, "steps", [wide, "steps", "10000"])
     run_for_page(folder, "train", [train], environment={"OMP_NUM_THREADS": "1"})
+    changed_runs.record(folder, kprof)
     run_for_page(folder, "threads", [wide, "threads", "64"])
     run_for_page(folder, "rows", [wide, "rows", "10000"])
     run_for_page(folder, "slices", [wide, "slices", "100000"], ",slices=1000000")

@@ -27,12 +27,12 @@ const page = { document: { getElementById: () => element, createElement: () => (
   matchMedia: () => ({ matches: false }), innerWidth: 1440, isFinite, console,
   groups: { operator: { time: [4] } } };  // of overview.js, which draws
 vm.createContext(page);
-vm.runInContext(["core.js", "columns.js"].map((name) =>
+vm.runInContext(["core.js", "columns.js", "timeline_model.js"].map((name) =>
   fs.readFileSync(path.join(folder, name), "utf8")).join("") +
   ";this.out = { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName, " +
-  "placesOverTime };", page);
+  "placesOverTime, nearestSlice };", page);
 const { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName,
-  placesOverTime } = page.out;
+  placesOverTime, nearestSlice } = page.out;
 
 const same = (seen, wanted) => assert.deepStrictEqual(JSON.parse(JSON.stringify(seen)), wanted);
 same([0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -8.3, null, 0.0001].map(three),
@@ -53,4 +53,8 @@ same(["compute", "cache", "small grid", "impossible", ""].map(hueName),
 same(placesOverTime([100, 10, 150, 5, 200, 0], 108, 58), [[4, 4], [54, 29], [104, 49]]);
 same(placesOverTime([0, 10, 1, 1000, 2, 100], 108, 58), [[4, 54], [54, 4], [104, 29]]);
 same(placesOverTime([7, 10], 108, 58), [[4, 4]]);
+const line = { begin: [10, 20, 40], end: [15, 30, 50] };
+same([12, 16, 19, 20, 33, 38, 4, 60].map((t) => nearestSlice(line, t, 5)),
+  [0, 0, 1, 1, 1, 2, -1, -1]);
+same(nearestSlice({ begin: [], end: [] }, 1, 5), -1);
 console.log("page_functions: in order");

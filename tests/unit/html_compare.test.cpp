@@ -84,6 +84,29 @@ TEST_CASE("html_compare.a_page_compares_its_run_with_earlier_ones") {
   const auto first =
       static_cast<std::size_t>(column(compared, "changed_first").at(0).to_number<std::int64_t>());
   CHECK(rows[first].at("change").as_string() == "+20.0%");
+  CHECK(compared.at("added").as_array().empty());
+  CHECK(compared.at("kernels").at("rows").as_array().empty());
+  CHECK_FALSE(compared.at("differs").as_bool());
+}
+
+TEST_CASE("html_compare.of_many_rows_of_one_side_fifty_are_in_the_page") {
+  kprof::load_for_outputs();
+  saved_run(1, 1);
+  kprof_test::profile_builder b(0.001);
+  const auto thread = b.thread("main", 1);
+  for (int i = 0; i < 60; ++i) b.calls(b.op(thread, "New", "n=" + std::to_string(i)), 10, 1e6);
+  kprof::profile p = b.done();
+  p.wall_ns = 1e9;
+  const boost::json::object data = data_in(html_of(p, {{"against", "html_compare_1.json"}}));
+  const boost::json::object& compared = data.at("compare").as_object();
+  CHECK(compared.at("added").as_array().size() == 50);
+  std::string below;
+  for (const boost::json::value& line : compared.at("below").as_array())
+    below += std::string{line.as_string()} + '\n';
+  CHECK(below.find("60 rows are only after") != std::string::npos);
+  CHECK(compared.at("gone").as_array().size() == 6);
+  for (const boost::json::value& row : compared.at("added").as_array())
+    CHECK(row.as_object().contains("row"));
 }
 
 TEST_CASE("html_compare.no_page_is_written_where_an_earlier_run_cannot_be_read") {

@@ -1,9 +1,11 @@
 // The run beside earlier ones: for each row how its time changed, with what is known of it.
 
 const compared = data.compare;
-const compareView = { order: "changed", all: false };
-const hasIntervals = compared && [...compared.totals, ...compared.rows].some((c) => c.interval);
-const SAME_ROWS = 10;  // shown at first of those that did not change
+const compareView = { order: "changed", all: false, times: true };
+const hasIntervals = compared &&
+  [...compared.totals, ...compared.rows, ...compared.kernels.rows].some((c) => c.interval);
+const SAME_ROWS = 10, ONLY_ROWS = 5;  // shown at first: that did not change, that one side has
+const OTHER_MACHINE = "≠ The machine or the program is not the same in all runs: see above.";
 const isChanged = (c) => c.verdict === "slower" || c.verdict === "faster";
 const isOpen = (c) => c.verdict === "not shown" || c.verdict === "no verdict";
 const verdictText = (c) => (c.verdict === "slower" ? "▲ " : "") + c.verdict +
@@ -70,56 +72,99 @@ function tipOfChange(event, c) {
     c.plain === c.change ? "" : `${nice(c.plain)} with what all rows have in common`,
     c.mean === undefined || c.mean === c.change ? "" : `the mean call ${nice(c.mean)}`]);
 }
+/** Before and after; of a row, of one call. */
+const beforeAfter = (c) => `${time(c.before)} → ${time(c.after)}`;
+const timesCell = (text) => (compareView.times
+  ? el("td", { class: "times n dim" }, text) : "");
 function compareRow(c, scale, isTotal) {
   const dim = isChanged(c) ? "" : " dim", bold = isChanged(c) ? "font-weight:600" : null;
   const style = c.verdict === "slower" ? "color:var(--red);font-weight:600" : bold;
-  const known = c.row !== undefined;
-  return el("tr", { "data-row": known ? c.row : null, tabindex: known ? 0 : null,
-    class: `${isTotal ? "total" : ""} ${known && c.row === state.row ? "sel" : ""} ` +
-      (isOff(known ? c.row : -1) && !isTotal ? "off" : ""),
-    onclick: () => known && select(c.row),
-    onkeydown: (event) => { if (event.key === "Enter" && known) select(c.row); },
-    onpointermove: (event) => tipOfChange(event, c), onpointerleave: hideTip },
+  return el("tr", { ...selects(c, isTotal), onpointermove: (event) => tipOfChange(event, c),
+    onpointerleave: hideTip },
   el("th", { scope: "row", title: c.title }, el("span", { class: "cut" }, c.title)),
   el("td", { class: "plot" }, forest(c, scale, isNarrow() ? 22 : 27)),
+  timesCell(beforeAfter(c)),
   compared.common_is_large ? el("td", { class: "plain n dim" }, nice(c.plain)) : "",
-  el("td", { class: "n" + dim, style }, nice(c.change)),
+  el("td", { class: "n change" + dim, style }, compared.differs
+    ? el("span", { title: OTHER_MACHINE }, "≠ ") : "", nice(c.change)),
   hasIntervals
     ? el("td", { class: "interval" + (isChanged(c) ? "" : " dim") }, c.interval || "n/a") : "",
   compared.judged ? el("td", { class: "verdict" + dim, style }, verdictText(c)) : "");
 }
+/** What makes a line of the table select its row everywhere, if it has one. */
+function selects(c, isTotal) {
+  const known = c.row !== undefined;
+  return { "data-row": known ? c.row : null, tabindex: known ? 0 : null,
+    class: `${isTotal ? "total" : ""} ${known && c.row === state.row ? "sel" : ""} ` +
+      (isOff(known ? c.row : -1) && !isTotal ? "off" : ""),
+    onclick: () => known && select(c.row),
+    onkeydown: (event) => { if (event.key === "Enter" && known) select(c.row); } };
+}
+/** What one side alone has: `word` says "new" or "gone". */
+function unmatchedRow(c, word, scale) {
+  return el("tr", selects(c, false),
+    el("th", { scope: "row", title: c.title }, el("span", { class: "cut" }, c.title)),
+    el("td", { class: "plot" }, svg("svg", { class: "chart", height: 27,
+      viewBox: `0 0 ${scale.width} 27`, "aria-hidden": "true" }, compareGrid(scale, 27))),
+    timesCell(`${time(c.time)} a run, ${percent(c.share)}`),
+    compared.common_is_large ? el("td", { class: "plain n" }) : "",
+    el("td", { class: "n change" }, word), hasIntervals ? el("td", { class: "interval" }) : "",
+    compared.judged ? el("td", { class: "verdict" }) : "");
+}
 /** The rows to show, and how many of the same are left out. */
-function comparedRows() {
-  const order = compareView.order === "changed" ? listed(compared.changed_first)
-    : compared.rows.map((_, i) => i);
+function comparedRows(of) {
+  const order = compareView.order === "changed" ? listed(of.changed_first)
+    : of.rows.map((_, i) => i);
   let same = 0;
-  const rows_ = order.map((i) => compared.rows[i]);
+  const rows_ = order.map((i) => of.rows[i]);
   const shown = rows_.filter((c) => c.verdict !== "same" || compareView.all ||
     same++ < SAME_ROWS);
   return [shown, rows_.length - shown.length];
 }
+/** Lines of operators or of kernels: what both sides have, then what one has. */
+function compareBodies(of, scale) {
+  const [rows_] = comparedRows(of), most = compareView.all ? Infinity : ONLY_ROWS;
+  const only = (word, list) => (list.length === 0 ? null : el("tbody", { class: word },
+    list.slice(0, most).map((c) => unmatchedRow(c, word, scale))));
+  return [el("tbody", null, rows_.map((c) => compareRow(c, scale, false))),
+    only("new", listed(of.added)), only("gone", listed(of.gone))];
+}
+function leftOut(of) {
+  const only = [of.added, of.gone].map((list) =>
+    compareView.all ? 0 : Math.max(0, listed(list).length - ONLY_ROWS));
+  return comparedRows(of)[1] + only[0] + only[1];
+}
 function compareTable() {
-  const box = byId("compare_b"), all = box.clientWidth;
-  const beside = [compared.common_is_large ? 72 : 0, 72, hasIntervals ? 132 : 0,
+  const box = byId("compare_b"), all = box.clientWidth, kernels_ = compared.kernels;
+  compareView.times = isNarrow() || all >= 1000;  // names are worth more room
+  const beside = [!compareView.times ? 0 : all > 1200 ? 190 : 168,
+    compared.common_is_large ? 72 : 0, compared.differs ? 88 : 72, hasIntervals ? 132 : 0,
     compared.judged ? 204 : 0].filter((w) => w > 0);
-  const title = all > 1200 ? 340 : all > 1000 ? 260 : 170;
+  const title = all > 1200 ? 340 : all > 900 ? 260 : 190;
   const width = Math.max(120, isNarrow() ? all : all - title - beside.reduce((a, b) => a + b, 0));
-  const scale = compareScale([...compared.totals, ...compared.rows], width);
-  const [rows_, left] = comparedRows();
+  const scale = compareScale([...compared.totals, ...compared.rows, ...kernels_.rows], width);
+  const left = leftOut(compared) + leftOut(kernels_);
   box.replaceChildren(el("table", null,
     el("colgroup", null, [title, width, ...beside].map((w) =>
       el("col", { style: `width:${w}px` }))),
     el("thead", null, el("tr", null, headCell("row"),
       el("th", { scope: "col", class: "plot" }, compareAxis(scale)),
+      compareView.times ? headCell("before → after", "of a call", true) : "",
       compared.common_is_large ? headCell("plain", "", true) : "", headCell("change", "", true),
       hasIntervals ? el("th", { scope: "col", class: "interval" }, `95${THIN}% interval`) : "",
       compared.judged ? headCell("verdict") : "")),
     el("tbody", null, compared.totals.map((c) => compareRow(c, scale, true))),
-    el("tbody", null, rows_.map((c) => compareRow(c, scale, false)))),
+    compareBodies(compared, scale),
+    kernels_.rows.length + listed(kernels_.added).length + listed(kernels_.gone).length === 0 ? null
+      : [el("tbody", { class: "of" }, el("tr", null, el("th", { scope: "rowgroup",
+        colspan: 2 + beside.length }, "Kernels", el("span", { class: "note" },
+        " of both sides; times of a run of the kernel, nothing taken out")))),
+      compareBodies(kernels_, scale)]),
   left > 0 ? el("button", { class: "link", type: "button",
     onclick: () => { compareView.all = true; showCompare(); } },
-  `${count(left)} more ${left === 1 ? "row is" : "rows are"} the same`) : "",
-  el("p", { class: "note" }, nice(compared.below.join(" "))));
+  `${count(left)} more ${left === 1 ? "row is" : "rows are"} the same, new or gone`) : "",
+  compared.differs ? el("p", { class: "note" }, OTHER_MACHINE) : "",
+  el("p", { class: "note" }, fitting(compared.below.join(" "))));
 }
 function showCompare() {
   byId("compare").hidden = !compared;
@@ -130,10 +175,11 @@ function showCompare() {
     (more.length ? ` and ${count(more.length)} more` : "");
   byId("compare_h").title = compared.files.join("\n");
   byId("compare_n").textContent = nice(compared.settings) + "; change of the time";
-  byId("compare_s").replaceChildren(el("b", null, nice(compared.first)), " " + nice(compared.rest));
+  byId("compare_s").replaceChildren(el("b", null, fitting(compared.first)),
+    " " + fitting(compared.rest));
   byId("compare_w").replaceChildren(...compared.warnings.map((text) =>
-    el("li", null, el("span", { class: "bad" }, "▲ "), nice(text))));
-  byId("compare_t").replaceChildren(compared.judged && compared.rows.length > 1
+    el("li", null, el("span", { class: "bad" }, "▲ "), fitting(text))));
+  byId("compare_t").replaceChildren(compared.rows.length > 1
     ? segmented("Order of rows", [["changed", "changed first"], ["time", "by time"]],
       compareView.order, (order) => { compareView.order = order; compareTable(); }) : "");
   compareTable();

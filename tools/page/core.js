@@ -54,6 +54,8 @@ function aligned(values) {
 const nice = (text) =>
   text.replace(/(\d) ?(%|(?:ns|µs|ms|s|[kMGTPE]?(?:FLOP|B)(?:\/s)?|[KMGT]iB)\b)/g,
   "$1" + THIN + "$2");
+/** A sentence in which no word is so long that it hides the rest. */
+const fitting = (text) => nice(text.replace(/\S{81,}/g, (word) => middleCut(word, 60)));
 function timeUnit(values) {
   const most = values.reduce((a, x) => Math.max(a, x || 0), 0);
   return most >= 1e10 ? TIME[3] : most >= 1e7 ? TIME[2] : most >= 1e4 ? TIME[1] : TIME[0];
@@ -242,3 +244,5 @@ function goTo(id) {
 }
 /** A phone; paper is as narrow, and is no phone. */
 const isNarrow = () => innerWidth <= 820 && !state.printing;
+/** Whether fingers point, which have no keys and no wheel. */
+const isTouched = () => matchMedia("(pointer: coarse)").matches;

@@ -44,9 +44,24 @@ const KEYS = [["/", "filter"], ["j k, ↓ ↑", "next and previous row"], ["Ente
   ["1 … 9", "sections"], ["w s", "zoom the timeline"], ["a d", "move the timeline"],
   ["0", "the whole timeline"], ["Esc", "up in the tree, then select nothing"],
   ["t", "light or dark"], ["?", "these keys"]];
+const WORDS = [
+  ["roof", "the least time in which this machine could do the FLOPs and move the bytes of a " +
+    "call, at its highest rates"],
+  ["lost", "the time of a row above its roof"],
+  ["bound", "what holds a row back: compute or memory, whose roof is near; cache; balanced " +
+    "between both; far from both latency, launch of short calls, a small grid that does not fill " +
+    "the device; impossible above a roof, where a formula or a ceiling is wrong"],
+  ["operator", "guarded code with parameters, whose FLOPs and bytes are known by formulas; a row " +
+    "is an operator with one set of parameters"],
+  ["region", "a named stretch of the program around operators; regions alone is the time in them " +
+    "that is in no operator; a scope is a region or a call"],
+  ["S3, H13, …", "the rule behind an advice, which the documentation's page advice explains"]];
 function showKeys() {
-  byId("keys").replaceChildren(el("h2", { id: "keys_h" }, "Keys"), el("dl", null,
-    KEYS.flatMap(([key, what]) => [el("dt", null, el("kbd", null, key)), el("dd", null, what)])),
+  const list = (of, head) => el("dl", null, of.flatMap(([word, what]) =>
+    [el("dt", null, head(word)), el("dd", null, what)]));
+  byId("keys").replaceChildren(el("h2", { id: "keys_h" }, "Keys and words"),
+    isTouched() ? "" : list(KEYS, (key) => el("kbd", null, key)),
+    list(WORDS, (word) => el("b", null, word)),
   el("button", { type: "button", onclick: () => byId("keys").close() }, "Close"));
   byId("keys").showModal();
 }
@@ -76,10 +91,24 @@ addEventListener("click", (event) => {
   if (menu && !menu.contains(event.target)) menu.open = false;
 });
 
+// ---- fingers
+
+// They do not hover: where one taps, what a pointer would show stays until the next touch.
+addEventListener("click", (event) => {
+  if (event.pointerType === "touch")
+    event.target.dispatchEvent(new PointerEvent("pointermove",
+      { bubbles: true, clientX: event.clientX, clientY: event.clientY }));
+}, true);
+addEventListener("pointerdown", (event) => { if (event.pointerType === "touch") hideTip(); }, true);
+
 // ---- the window and the printer
 
-let resized = 0;
+let resized = 0, sizeBefore = "";
 addEventListener("resize", () => {
+  // On a phone the height changes while the page scrolls, which moves nothing.
+  const size = `${innerWidth} ${devicePixelRatio}`;
+  if (size === sizeBefore) return;
+  sizeBefore = size;
   cancelAnimationFrame(resized);
   resized = requestAnimationFrame(() => tell("resize"));
 });

@@ -16,7 +16,7 @@ function legend(...extra) {
 function solidLegend() {
   const main = allRows.filter((row) => rows.needed[row] > 0).sort(byTime)[0];
   if (main === undefined) return [];
-  return [[hue(rows.bound[main]), "solid: needed at the roof"],
+  return [[hue(rows.bound[main]), "solid: needed at the roof, this machine's best"],
     [pale(rows.bound[main]), "pale: lost"]].map(([colour, text]) =>
     el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text));
 }
@@ -62,7 +62,8 @@ function shareParts() {
 
 function tipOfPart(event, part, all) {
   showTip(event, part.name, [`${time(part.ns)}, ${percent(part.ns / all)}`,
-    part.needed > 0 ? `${time(part.needed)} of it at the roof` : ""]);
+    part.needed > 0 ? `${time(part.needed)} of it at the roof` : "",
+    part.bound ? `bound: ${part.bound}` : ""]);
 }
 /** On a phone: a line for each operator. */
 function shareLines(parts, all) {
@@ -70,7 +71,8 @@ function shareLines(parts, all) {
   return parts.slice(0, 8).map((p) => el("div", { style: "margin-bottom:8px",
     onclick: () => p.row >= 0 && select(p.row) },
   el("div", { style: "display:flex;justify-content:space-between;gap:12px" },
-    el("b", null, p.name), el("span", null, `${percent(p.ns / all)} · ${time(p.ns)}`)),
+    el("b", { title: p.name }, middleCut(p.name, 40)), el("span", { style: "white-space:nowrap" },
+      [`${percent(p.ns / all)} · ${time(p.ns)}`, p.bound].filter(Boolean).join(", "))),
   el("div", { class: p.idle ? "hatch" : "", style: `height:9px;width:${100 * p.ns / most}%;` +
     (p.idle ? "" : `background:${pale(p.bound)}`) },
   el("div", { style: `height:9px;width:${p.ns ? 100 * (p.needed || 0) / p.ns : 0}%;` +
@@ -119,10 +121,12 @@ function addLabel(box, part, x, w, all) {
   const room = Math.floor((w - 12) / 6.9);
   if (room < 3) return;
   const name = middleCut(part.name, room);
-  const text = `${percent(part.ns / all)}${room > 14 ? " · " + time(part.ns) : ""}`;
+  const share = percent(part.ns / all), text = [[share, " · ", time(part.ns), ", ", part.bound],
+    [share, " · ", time(part.ns)], [share]].filter((texts) => texts.at(-1))
+    .map((texts) => texts.join("")).find((t) => t.length <= room + 1) || "";
   box.append(svg("text", { x: x + 6, y: 17, class: "ink" + (part.idle ? " halo" : ""),
     style: "font-size:12px" }, name));
-  if (text.length <= room + 1)
+  if (text)
     box.append(svg("text", { x: x + 6, y: 33, class: part.idle ? "halo" : "",
       style: "font-size:12px;fill:var(--ink)" }, text));
 }
@@ -139,12 +143,14 @@ function showAdvice() {
   const list = byId("advice");
   if (data.advice.length === 0) {
     list.replaceChildren(el("li", { class: "empty", style: "display:block" },
-      el("div", { class: "what" }, rows.count ? "Nothing stands out." : "No operator ran."),
+      el("div", { class: "what" }, !data.complete ? "No advice: it would rest on what is missing."
+        : rows.count ? "Nothing stands out." : "No operator ran."),
       data.total.metrics && data.total.metrics.roof && data.total.metrics.roof[0] === null
         ? "Advice needs formulas and ceilings: give operators flops() and bytes(), or take them " +
           "from the catalogue, and let kprof ceilings measure the machine." : ""));
     return;
   }
+  byId("first_sum").textContent = data.advice.some((a) => a.gain >= 0) ? "may gain at most" : "";
   let from = 0;
   const scale = Math.max(1e-9, data.advice.reduce((sum, a) => sum + Math.max(0, a.part), 0));
   list.replaceChildren(...data.advice.map((a, i) => {
@@ -153,9 +159,9 @@ function showAdvice() {
       onclick: a.row === undefined ? null : () => select(a.row, true) },
     el("span", { class: "rank" }, String(i + 1)),
     el("div", null,
-      a.row === undefined ? el("span", { class: "what" }, nice(`${a.where} ${a.fact}.`))
+      a.row === undefined ? el("span", { class: "what" }, fitting(`${a.where} ${a.fact}.`))
         : el("button", { class: "link what", type: "button", style: "text-decoration:none;" +
-          "text-align:left;font-size:14px" }, nice(`${a.where} ${a.fact}.`)),
+          "text-align:left;font-size:14px" }, fitting(`${a.where} ${a.fact}.`)),
       el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
         el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
     el("div", { class: "side" }, a.gain >= 0
@@ -170,7 +176,7 @@ function showTrust() {
   const marks = { ok: "✓", bad: "▲", none: "–" };
   byId("trust").replaceChildren(...data.trust.map(([mark, what, rest]) =>
     el("li", null, el("span", { class: mark === "bad" ? "bad" : "note" }, marks[mark]),
-      el("span", null, el("b", null, nice(what)), " " + nice(rest)))));
+      el("span", null, el("b", null, nice(what)), " " + fitting(rest)))));
 }
 function showBanner() {
   const banner = byId("banner");

@@ -232,6 +232,7 @@ function showRoofline() {
       const to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
       const turned = x > right - 130;
       labels.block(turned ? x - 136 : x, (y + to) / 2 - 12, 136, 16);
+      labels.block(x - 3, Math.min(y, to), 6, Math.abs(y - to));  // no name lies over the line
       return svg("g", { "pointer-events": "none" },
         svg("line", { x1: x, x2: x, y1: y, y2: to, stroke: "var(--ink)", "stroke-width": 1.5 }),
         svg("circle", { cx: x, cy: to, r: 3, fill: "var(--ink)" }),

@@ -120,7 +120,8 @@ function showSteps() {
     each < 1 ? [["var(--line2)", "least to most of the steps of a column"],
       ["var(--ink)", "their median"]].map(([colour, text]) =>
       el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text))
-      : [legend("unknown"), solidLegend(), el("span", null, el("span", { class: "sw hatch" }),
+      : [el("span", null, "from the bottom:"), legend("unknown"), solidLegend(),
+      el("span", null, el("span", { class: "sw hatch" }),
       device ? "GPU idle" : "outside operators")]));
 }
 /** Why a device had nothing to do: the causes sum to the head. */
@@ -145,7 +146,8 @@ function showStepFacts() {
         : "; what single steps did is not known");
   byId("steps_s").replaceChildren(el("div", { class: "facts" },
     data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
-      el("span", null, nice(value))))), data.steps.excess ? el("p", null, nice(data.steps.excess))
+      el("span", null, nice(value))))),
+  data.steps.excess ? el("p", null, fitting(data.steps.excess))
         : "", ...data.steps.idle.map(idleOf));
 }
 on("resize", showSteps);

@@ -78,8 +78,8 @@ function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
     const name = slice.row >= 0 && lane.kind === "stream" ? rows.name[slice.row] : slice.name;
     if (room > 14) pen.fillText(cutText(pen, name, room), left, y + (high > 30 ? 13 : 12));
     if (high > 30 && room > 34) {
-      pen.fillText(cutText(pen, time(ns) + (roof === null ? "" : `  ${percent(roof)}`), room),
-        left, y + 26);
+      const bound = roof === null ? "" : `  ${percent(roof)}, ${rows.bound[slice.row]}`;
+      pen.fillText(cutText(pen, time(ns) + bound, room), left, y + 26);
     } else if (high <= 30 && lane.kind === "steps" && room > 110) {
       pen.fillStyle = c.ink3;
       pen.fillText(time(ns), left + 60, y + 12);

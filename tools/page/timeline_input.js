@@ -33,6 +33,7 @@ function showSlowest(row) {
   const found = timeline && slowestOf(row);
   if (found) show(found.begin - 2 * found.ns, found.begin + 3 * found.ns);
 }
+const FINGER = 8;  // pixels that a finger may miss a slice by
 function sliceUnder(event) {
   const box = canvas.getBoundingClientRect();
   const x = event.clientX - box.left, y = event.clientY - box.top, t = tOf(x);
@@ -41,8 +42,8 @@ function sliceUnder(event) {
     const lane = lanes[i], depth = Math.floor((y - view.top[i]) / ROW[lane.kind]);
     if (depth < 0 || depth >= lane.rows.length) continue;
     const line = lane.rows[depth], slack = (view.to - view.from) / canvas.clientWidth;
-    const k = firstAfter(line.end, t - slack);
-    if (k < line.begin.length && line.begin[k] <= t + slack)
+    const k = nearestSlice(line, t, slack * (event.pointerType === "touch" ? FINGER : 1));
+    if (k >= 0)
       return { ...sliceOf(lane, line.which[k]), lane, begin: line.begin[k],
         ns: line.end[k] - line.begin[k] };
   }
@@ -65,18 +66,20 @@ function hover(event) {
 const fingers = new Map();
 let dragged = 0;
 function pointerDown(event) {
+  if (fingers.size === 0) dragged = 0;
   fingers.set(event.pointerId, event.clientX);
-  dragged = 0;
   hideTip();
 }
 function pointerMove(event) {
   if (!fingers.has(event.pointerId)) { hover(event); return; }
-  const wide = canvas.clientWidth - LABEL(), before = fingers.get(event.pointerId);
-  const x = event.clientX - canvas.getBoundingClientRect().left;
-  if (fingers.size === 2) {
+  const box = canvas.getBoundingClientRect(), wide = canvas.clientWidth - LABEL();
+  const before = fingers.get(event.pointerId);
+  if (fingers.size > 1) {
+    // What lies under the other finger stays there.
     const other = [...fingers].find(([id]) => id !== event.pointerId)[1];
     const was = Math.abs(before - other), is = Math.abs(event.clientX - other);
-    if (was > 4 && is > 4) zoom(was / is, tOf(x));
+    if (was > 4 && is > 4) zoom(was / is, tOf(other - box.left));
+    dragged = Infinity;  // lifting the fingers selects nothing
   } else {
     dragged += Math.abs(event.clientX - before);
     if (dragged > 3) {
@@ -111,7 +114,7 @@ function timelineKey(event) {
 function startTimeline() {
   byId("timeline").hidden = !timeline || lanes.length === 0;
   if (byId("timeline").hidden) return;
-  range.append(el("span"), el("span", null, isNarrow() ? "drag moves, two fingers zoom"
+  range.append(el("span"), el("span", null, isTouched() ? "drag moves, two fingers zoom"
     : "drag moves, Ctrl + wheel or W S zooms, A D moves, 0 shows all"));
   byId("timeline_b").replaceChildren(strip, range, canvas);
   const left = timeline.all - timeline.shown;

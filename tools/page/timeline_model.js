@@ -37,6 +37,14 @@ function firstAfter(ends, at) {
   }
   return low;
 }
+/** The slice of a row at `t`, else the nearest within `slack` of it, else -1. */
+function nearestSlice(line, t, slack) {
+  const k = firstAfter(line.end, t);
+  const after = k < line.end.length ? line.begin[k] - t : Infinity;
+  const before = k > 0 ? t - line.end[k - 1] : Infinity;
+  if (Math.min(after, before) > slack) return -1;
+  return before < after ? k - 1 : k;
+}
 const nodeAt = new Map();
 /** The regions around a node, the outermost first. */
 function regionsAround(node) {

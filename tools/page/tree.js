@@ -55,7 +55,8 @@ function tipOfNode(event, n, whole) {
   showTip(event, [tree.name[n.i], tree.parameters[n.i]].filter(Boolean).join(" ") + countOf(n), [
     `${time(widthOf(n))}, ${percent(widthOf(n) / whole)} of ` +
       (treeView.at ? "what is shown" : "all"),
-    tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof`,
+    tree.roof[n.i] === null ? "" : `${percent(tree.roof[n.i])} of the roof` +
+      (tree.row[n.i] >= 0 ? `, ${rows.bound[tree.row[n.i]] || "n/a"}` : ""),
     `${count(tree.calls[n.i])} calls, own time ` +
       time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
 }
@@ -75,16 +76,19 @@ function treeBox(item, scale, whole) {
   label ? [el("b", null, wide > 70 ? middleCut(tree.name[n.i] + countOf(n), (wide - 8) / 6.6)
     : tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
     el("i", null, isOp && tree.parameters[n.i] && wide > 110 && row >= 0
-      ? `${paramsOf(row)} ${percent(w / whole)}` : `${percent(w / whole)}` +
+      ? `${paramsOf(row)} ${percent(w / whole)}${wide > 220 && bound ? ", " + bound : ""}`
+      : `${percent(w / whole)}` +
         (wide > 150 && !isOp ? " " + time(w) : ""))] : null,
   tree.roof[n.i] === null ? null : el("u", { style: `height:${isOp ? 7 : 3}px;width:` +
     `${100 * Math.min(1, tree.roof[n.i])}%;background:${isOp ? hue(bound) : "var(--line2)"}` }));
   box.addEventListener("pointermove", (event) => tipOfNode(event, n, whole));
   box.addEventListener("pointerleave", hideTip);
   box.addEventListener("click", () => {
-    hideTip();
     if (isOp && row >= 0) select(row);
-    if (n.children.length && n !== treeView.at) { treeView.at = n; showTree(); }
+    if (!n.children.length || n === treeView.at) return;
+    hideTip();
+    treeView.at = n;
+    showTree();
   });
   return box;
 }
@@ -95,7 +99,9 @@ function crumbs() {
     onclick: () => { treeView.at = n; showTree(); } }, text);
   byId("tree_l").replaceChildren(el("span", { class: "crumbs" }, link("all", null),
     path.map((n) => [" › ", link(tree.name[n.i] + countOf(n), n)])),
-  el("span", { class: "note" }, "click zooms into a scope and selects an operator; Esc goes up"));
+  el("span", { class: "note" }, isTouched()
+    ? "a tap zooms into a scope and selects an operator; the path at the left leads up"
+    : "click zooms into a scope and selects an operator; Esc goes up"));
 }
 function showTree() {
   byId("tree").hidden = nodes.length === 0;

@@ -21,10 +21,13 @@
 #include <kprof/model/compare/run_differences.hpp>
 #include <kprof/model/compare/welch.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,8 +37,9 @@ namespace detail {
 class comparing {
  public:
   [[gnu::cold]] comparing(const std::vector<compared_run>& before,
-                          const std::vector<compared_run>& after, const compare_settings& by)
-      : before_(before), after_(after), split_(before.size()) {
+                          const std::vector<compared_run>& after, const compare_settings& by,
+                          bool removes_common = true)
+      : before_(before), after_(after), split_(before.size()), removes_common_(removes_common) {
     out_.by = by;
     out_.before_runs = before.size();
     out_.after_runs = after.size();
@@ -139,7 +143,7 @@ class comparing {
     }
     const std::vector<double> common = common_changes(calls, runs_.size());
     out_.common = difference(common);
-    out_.common_is_removed = tested.size() >= least_rows_of_common_change;
+    out_.common_is_removed = removes_common_ && tested.size() >= least_rows_of_common_change;
     out_.common_is_large = out_.common_is_removed && out_.has_verdicts() &&
                            out_.common.p < out_.by.alpha &&
                            std::fabs(out_.common.change()) >= out_.by.threshold;
@@ -189,10 +193,49 @@ class comparing {
   const std::vector<compared_run>& before_;
   const std::vector<compared_run>& after_;
   std::size_t split_;                      // runs from here on are those after
+  bool removes_common_;                    // what all rows have in common
   std::vector<const compared_run*> runs_;  // before, then after
   std::vector<double> other_ns_;           // by run
   comparison out_;
 };
+
+/// The runs of a side as if their kernels were their rows; none where a run has no kernels.
+[[gnu::cold]] inline std::vector<compared_run> runs_of_kernels(
+    const std::vector<compared_run>& side) {
+  std::vector<compared_run> out;
+  for (const compared_run& run : side) {
+    if (run.kernels.empty()) return {};
+    out.emplace_back().rows = run.kernels;
+  }
+  return out;
+}
+
+/// Gives kernels names that are short and tell all of them apart.
+[[gnu::cold]] inline void shorten_names(kernel_changes& kernels) {
+  std::map<std::string, std::string> names;
+  for (const row_change& row : kernels.rows) names[row.name];
+  for (auto* only : {&kernels.only_before, &kernels.only_after})
+    for (const unmatched_row& row : *only) names[row.name];
+  std::vector<std::string> whole;
+  for (const auto& [name, shortened] : names) whole.push_back(name);
+  std::vector<std::string> shortened = telling_kernel_names(whole);
+  for (std::size_t i = 0; i < whole.size(); ++i) names[whole[i]] = std::move(shortened[i]);
+  for (row_change& row : kernels.rows) row.name = names[row.name];
+  for (auto* only : {&kernels.only_before, &kernels.only_after})
+    for (unmatched_row& row : *only) row.name = names[row.name];
+}
+
+[[gnu::cold]] inline kernel_changes compare_kernels(const std::vector<compared_run>& before,
+                                                    const std::vector<compared_run>& after,
+                                                    const compare_settings& by) {
+  const std::vector<compared_run> first = runs_of_kernels(before), second = runs_of_kernels(after);
+  if (first.empty() || second.empty()) return {};
+  comparison found = comparing(first, second, by, false).take();
+  kernel_changes out{std::move(found.rows), std::move(found.only_before),
+                     std::move(found.only_after)};
+  shorten_names(out);
+  return out;
+}
 
 }  // namespace detail
 
@@ -204,7 +247,9 @@ class comparing {
 [[gnu::cold]] inline comparison compare(const std::vector<compared_run>& before,
                                         const std::vector<compared_run>& after,
                                         const compare_settings& by = {}) {
-  return detail::comparing(before, after, by).take();
+  comparison out = detail::comparing(before, after, by).take();
+  out.kernels = detail::compare_kernels(before, after, by);
+  return out;
 }
 
 KPROF_DETAIL_END

@@ -8,13 +8,18 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
+#include <kprof/model/kernel_row.hpp>
+#include <kprof/model/kernel_table.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/row_keys.hpp>
 #include <kprof/model/steps.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -46,6 +51,7 @@ struct compared_run {
   bool on_device = false;  ///< times of rows are those of the devices
   std::uint64_t lost = 0;  ///< scopes and records that are not in the numbers
   std::vector<compared_row> rows;
+  std::vector<compared_row> kernels;  ///< compared_kernels_of() says how they are named
   // Of the machine.
   std::uint32_t cpus = 0;         ///< 0: not known
   std::vector<std::string> gpus;  ///< that worked, by name
@@ -73,6 +79,31 @@ namespace detail {
   return out;
 }
 
+/// A row for each kernel of an operator, whatever its launch configuration: `name` is the kernel's,
+/// `parameters` the operator's.
+[[gnu::cold]] inline std::vector<compared_row> compared_kernels_of(const profile& p) {
+  std::map<std::uint64_t, compared_row> by_key;
+  for (const kernel_row& kernel : kernel_table(p)) {
+    if (kernel.kernel.empty() || !(kernel.total_ns > 0)) continue;
+    const std::uint64_t key = key_hash{}.add(kernel.kernel).add(kernel.op).add(kernel.pass).value();
+    compared_row& row = by_key[key];
+    row.key = key;
+    row.name = kernel.kernel;
+    row.parameters = kernel.op;
+    row.pass = kernel.pass;
+    row.on_device = true;
+    row.calls += kernel.calls - kernel.untimed;
+    row.time_ns += kernel.total_ns;
+    row.share += kernel.share;
+  }
+  std::vector<compared_row> out;
+  for (auto& [key, row] : by_key) {
+    row.call_ns = row.mean_ns = figure{row.time_ns / static_cast<double>(row.calls)};
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 }  // namespace detail
 
 /// Takes from a profile what compare() needs.
@@ -90,6 +121,7 @@ namespace detail {
   const double whole_ns = out.on_device ? detail::all_device_work(p).ns : detail::all_self_ns(p);
   for (const operator_row& row : operator_table(p))
     out.rows.push_back(detail::compared_row_of(p, row, out.on_device, whole_ns));
+  if (out.on_device) out.kernels = detail::compared_kernels_of(p);
   out.cpus = p.cpus;
   for (const device_info& d : p.device.devices)
     if (d.sum_ns > 0) out.gpus.push_back(d.name);

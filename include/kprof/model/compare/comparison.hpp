@@ -90,6 +90,14 @@ struct unmatched_row {
   double time_ns = 0;  ///< in a run, the mean
 };
 
+/// Kernels by their operators, where both sides have kernels.
+struct kernel_changes {
+  /// As rows are, but with nothing taken out: `name` is the kernel's, shortened, `parameters` the
+  /// name of its operator, and a call is a run of the kernel.
+  std::vector<row_change> rows;
+  std::vector<unmatched_row> only_before, only_after;  ///< named as `rows` are
+};
+
 /// What both sides have and is not tested, together.
 struct other_rows {
   std::uint64_t rows = 0;
@@ -126,6 +134,7 @@ struct comparison {
   /// It is significant and no smaller than the threshold: plain changes count too.
   bool common_is_large = false;
   other_rows other;
+  kernel_changes kernels;
   std::vector<unmatched_row> only_before, only_after;  ///< the longest time first
   std::vector<run_difference> differences;
   std::size_t incomplete_runs = 0;  ///< that lost scopes or records

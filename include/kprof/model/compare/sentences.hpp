@@ -57,6 +57,13 @@ template <class Row>
   return out;
 }
 
+/// The kernel, its operator and the pass.
+template <class Row>
+[[gnu::cold]] std::string kernel_title(const Row& row) {
+  return row.name + (row.parameters.empty() ? "" : " of " + row.parameters) +
+         (row.pass.empty() ? "" : ' ' + row.pass);
+}
+
 /// Of a change that is not shown: "17 runs", with which it would be.
 [[gnu::cold]] inline std::string needs_text(const judged_change& change) {
   if (change.verdict != change_verdict::not_shown) return {};
@@ -73,11 +80,13 @@ template <class Row>
 
 /// Whether a table in which what changed comes first has row `a` before row `b`: rows with a
 /// verdict by how much of the time they changed, then those that are not shown, then the same.
+/// Where there are too few runs for verdicts, all by how much of the time they changed.
 [[gnu::cold]] inline bool changed_before(const row_change& a, const row_change& b) {
   const auto rank = [](const row_change& row) {
     switch (row.change.verdict) {
       case change_verdict::slower:
-      case change_verdict::faster: return 0;
+      case change_verdict::faster:
+      case change_verdict::none: return 0;
       case change_verdict::not_shown: return 1;
       default: return 2;
     }
@@ -257,16 +266,21 @@ template <class Row>
                        ? ": together " + change_and_interval(c.other.change)
                        : std::string{}) +
                   '.');
-  const auto say_only = [&](const std::vector<unmatched_row>& only, const char* where) {
+  const auto say_only = [&](const std::vector<unmatched_row>& only, const char* where,
+                            bool are_kernels) {
     if (only.empty()) return;
     double share = 0;
     for (const unmatched_row& row : only) share += row.share;
-    out.push_back(counted(only.size(), "row is", "rows are") + " only " + where + ", " +
-                  format_share(share) + " of the time: " + row_title(only[0]) +
+    const std::string subject = are_kernels ? counted(only.size(), "kernel is", "kernels are")
+                                            : counted(only.size(), "row is", "rows are");
+    out.push_back(subject + " only " + where + ", " + format_share(share) +
+                  " of the time: " + (are_kernels ? kernel_title(only[0]) : row_title(only[0])) +
                   (only.size() > 1 ? ", ..." : "") + '.');
   };
-  say_only(c.only_before, "before");
-  say_only(c.only_after, "after");
+  say_only(c.only_before, "before", false);
+  say_only(c.only_after, "after", false);
+  say_only(c.kernels.only_before, "before", true);
+  say_only(c.kernels.only_after, "after", true);
   if (c.only_before.empty() && c.only_after.empty() && !c.rows.empty())
     out.emplace_back("No row appeared or vanished.");
   if (c.differences.empty()) out.emplace_back("Program, machine and ceilings are the same.");

@@ -33,6 +33,12 @@ struct page_comparison {
   out.close("]");
 }
 
+/// Which row of the page's table has this key, if one has.
+[[gnu::cold]] inline void put_row_of(script_json& out, const page_tables* t, std::uint64_t key) {
+  for (std::size_t i = 0; t != nullptr && i < t->operators.rows.size(); ++i)
+    if (t->operators.rows[i].key == key) out.member("row", i);
+}
+
 /// What rows and totals have in common. Places on the scale are logarithms.
 [[gnu::cold]] inline void put_change(script_json& out, const judged_change& change,
                                      const mean_difference& plain) {
@@ -46,6 +52,54 @@ struct page_comparison {
   out.member("interval", interval_text(change.by));
   out.member("verdict", verdict_word(change.verdict));
   out.member("needs", needs_text(change));
+}
+
+/// A row of operators or, without `t`, of kernels.
+[[gnu::cold]] inline void put_compared_row(script_json& out, const page_tables* t,
+                                           const row_change& row, const std::string& title) {
+  out.open("{");
+  out.member("title", title);
+  out.member("before", row.before_ns);
+  out.member("after", row.after_ns);
+  out.member("share", row.after_share);
+  put_change(out, row.change, row.plain);
+  out.member("mean", change_text(row.of_mean));
+  put_row_of(out, t, row.key);
+  out.close("}");
+}
+/// The most of one side that the page names; a sentence says how many there are.
+inline constexpr std::size_t most_unmatched_rows = 50;
+template <class Title>
+[[gnu::cold]] void put_unmatched(script_json& out, const page_tables* t, const char* name,
+                                 const std::vector<unmatched_row>& rows, Title title_of) {
+  out.key(name).open("[");
+  for (std::size_t i = 0; i < rows.size() && i < most_unmatched_rows; ++i) {
+    out.open("{");
+    out.member("title", title_of(rows[i]));
+    out.member("time", rows[i].time_ns);
+    out.member("share", rows[i].share);
+    put_row_of(out, t, rows[i].key);
+    out.close("}");
+  }
+  out.close("]");
+}
+[[gnu::cold]] inline void put_order(script_json& out, const std::vector<row_change>& rows) {
+  out.column(
+      "changed_first",
+      sorted_order(rows.size(), [&](std::uint32_t a,
+                                    std::uint32_t b) { return changed_before(rows[a], rows[b]); }),
+      [&](std::uint32_t row) { out.integer(row); });
+}
+[[gnu::cold]] inline void put_compared_kernels(script_json& out, const kernel_changes& kernels) {
+  out.key("kernels").open("{");
+  out.key("rows").open("[");
+  for (const row_change& row : kernels.rows) put_compared_row(out, nullptr, row, kernel_title(row));
+  out.close("]");
+  const auto title = [](const unmatched_row& row) { return kernel_title(row); };
+  put_unmatched(out, nullptr, "gone", kernels.only_before, title);
+  put_unmatched(out, nullptr, "added", kernels.only_after, title);
+  put_order(out, kernels.rows);
+  out.close("}");
 }
 
 [[gnu::cold]] inline void put_comparison(script_json& out, const page_tables& t,
@@ -73,25 +127,14 @@ struct page_comparison {
   }
   out.close("]");
   out.key("rows").open("[");
-  for (const row_change& row : c.rows) {
-    out.open("{");
-    out.member("title", row_title(row));
-    out.member("before", row.before_ns);
-    out.member("after", row.after_ns);
-    out.member("share", row.after_share);
-    put_change(out, row.change, row.plain);
-    out.member("mean", change_text(row.of_mean));
-    for (std::size_t i = 0; i < t.operators.rows.size(); ++i)
-      if (t.operators.rows[i].key == row.key) out.member("row", i);
-    out.close("}");
-  }
+  for (const row_change& row : c.rows) put_compared_row(out, &t, row, row_title(row));
   out.close("]");
-  out.column("changed_first",
-             sorted_order(c.rows.size(),
-                          [&](std::uint32_t a, std::uint32_t b) {
-                            return changed_before(c.rows[a], c.rows[b]);
-                          }),
-             [&](std::uint32_t row) { out.integer(row); });
+  const auto title = [](const unmatched_row& row) { return row_title(row); };
+  put_unmatched(out, &t, "gone", c.only_before, title);
+  put_unmatched(out, &t, "added", c.only_after, title);
+  out.member("differs", !c.differences.empty());
+  put_compared_kernels(out, c.kernels);
+  put_order(out, c.rows);
   out.close("}");
 }
 

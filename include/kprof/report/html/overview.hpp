@@ -14,6 +14,7 @@
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
 #include <kprof/report/text/footer.hpp>
+#include <kprof/write/printable.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -82,7 +83,8 @@ struct page_head {
   page_head out;
   out.about = about_text(p);
   out.about_complete = is_complete(p);
-  const std::string program = p.program.empty() ? "The program" : p.program;
+  std::string program = p.program.empty() ? "The program" : p.program;
+  if (program.size() > 100) program = printable(program, 60);  // what is said of it comes behind
   const std::vector<step_row> steps = step_table(p);
   const std::string took = !steps.empty() && steps[0].count > 1
                                ? "A step takes " + format_time(steps[0].median_ns)
@@ -138,9 +140,11 @@ struct page_head {
   add_work_facts(t, out);
   if (!steps.empty()) {
     const step_details d = details_of_steps(p, steps[0].thread);
+    const bool is_wrong = d.mfu() > 1;
     if (d.steps > 1 && d.flops > 0 && d.least_ns >= 0)
-      out.push_back({"Model FLOPs utilisation", format_share(d.mfu()),
-                     (d.peak > 0 ? "of " + format_si(d.peak, "FLOP/s") : "of the peak") +
+      out.push_back({"Model FLOPs utilisation", (is_wrong ? "▲ " : "") + format_share(d.mfu()),
+                     (is_wrong ? "impossible: " : "") +
+                         (d.peak > 0 ? "of " + format_si(d.peak, "FLOP/s") : "of the peak") +
                          (d.type != dtype::unknown ? std::string{" for "} + dtype_name(d.type)
                                                    : std::string{})});
   }
