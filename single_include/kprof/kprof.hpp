@@ -19412,6 +19412,7 @@ KPROF_DETAIL_END
 // Rules of advice about how long the calls of an operator take: beside the least time, beside other
 // rows, the first one beside later ones. Included by catalogue.hpp. Pure.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19563,6 +19564,45 @@ namespace detail::advice_rules {
                        as_share(largest->ideal / largest->time), as_number(largest->rows)});
   out.action = sentence("Look at what they have in common; # loses most, #",
                         {as_text(name_of(f, largest->most)), as_time(lost_of(most))});
+  return true;
+}
+
+/// R4. Operators without formulas take much of the time.
+[[gnu::cold]] inline bool no_formulas(const advice_facts& f, std::size_t, advice& out) {
+  struct sum {
+    std::string_view name;
+    double ns = 0;
+    std::uint32_t node = scope_node::none;
+  };
+  text_numbers names;
+  std::vector<sum> sums;
+  double all = 0;
+  for (const operator_row& row : f.rows) {
+    if (row.name.empty() || row.flops.why != absence::no_flops ||
+        row.bytes.why != absence::no_bytes)
+      continue;
+    const std::uint32_t name = names.of(row.name);
+    if (name == sums.size()) sums.push_back({row.name, 0, row.node});
+    const double ns = row.on_device ? row.device_ns : row.self_ns;
+    sums[name].ns += ns;
+    all += ns;
+  }
+  if (sums.empty() || all < 0.2 * f.window_ns) return false;
+  const sum& most = *std::max_element(sums.begin(), sums.end(),
+                                      [](const sum& a, const sum& b) { return a.ns < b.ns; });
+  out.where = most.name;
+  out.node = most.node;
+  out.time_ns = all;
+  const std::string others = counted(sums.size() - 1, "more operator", "more operators");
+  out.fact = sums.size() == 1
+                 ? sentence("takes # of #, and says neither FLOPs nor bytes",
+                            {as_share(all / f.window_ns), as_text(f.whole)})
+                 : sentence("and # take # of #, and say neither FLOPs nor bytes",
+                            {as_text(others), as_share(all / f.window_ns), as_text(f.whole)});
+  out.action =
+      "Two lines in a struct bring its rates, its roof and what bounds it: constexpr std::uint64_t "
+      "flops() const { return ...; } and constexpr kprof::traffic bytes() const { return {.read = "
+      "..., .written = ...}; }";
   return true;
 }
 
@@ -20138,6 +20178,7 @@ inline constexpr advice_rule catalogue[] = {
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
+    {"R4", run, cause::run, 0, &no_formulas},
 };
 
 /// What docs/advice.md says of a rule. No program has it in its code.
@@ -20314,6 +20355,8 @@ inline constexpr explanation explanations[] = {
     {"R3", "the rows of an operator that lose much together, and none alone",
      "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
      "sum of T - least time", "kprof"},
+    {"R4", "operators without formulas take much of the time",
+     "neither flops() nor bytes(), together 20 % of the run", "not stated", "kprof"},
 };
 
 consteval bool all_are_explained() {

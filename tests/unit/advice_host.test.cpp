@@ -260,3 +260,30 @@ TEST_CASE("advice_host.R3_rows_that_lose_much_together") {
   CHECK(gain(rows(4, T, 110e3), "R3") == silent);  // one of them loses 10 % alone: R2
   CHECK(gain(rows(4, T, 110e3), "R2") > 0);
 }
+
+TEST_CASE("advice_host.R4_operators_without_formulas") {
+  // Blur, twice as long as Load, each some of a millisecond; Gemm has formulas.
+  const auto run = [](double load_ns, int formulas = 0) {
+    profile_builder b;
+    const auto main = b.thread("main", 1);
+    const auto blur = b.op(main, "Blur", "n=1"), load = b.op(main, "Load", "n=1"),
+               gemm = b.op(main, "Gemm", "n=1");
+    b.calls(blur, 1, 2 * load_ns).calls(gemm, 1, T - 3 * load_ns).work(gemm, 1000, 1000, 0);
+    if (load_ns > 0) b.calls(load, 1, load_ns);
+    profile p = host_case::finished(b);
+    if (formulas > 0) p.nodes[blur].work.has_flops = true;
+    if (formulas > 1) p.nodes[load].work.has_bytes = true;
+    return p;
+  };
+  CHECK(gain(run(0.1 * T), "R4") == not_stated);
+  CHECK(kprof_test::text_of(asked(run(0.1 * T), "R4")[0])
+            .find("Blur and 1 more operator take 30% of the run, and say neither FLOPs nor bytes. "
+                  "Two lines in a struct bring its rates, its roof and what bounds it: constexpr "
+                  "std::uint64_t flops() const") == 0);
+  CHECK(gain(run(0.068 * T), "R4") == not_stated);
+  CHECK(gain(run(0.066 * T), "R4") == silent);
+  CHECK(gain(run(0.3 * T, 1), "R4") == not_stated);  // Load alone
+  CHECK(kprof_test::text_of(asked(run(0.3 * T, 1), "R4")[0])
+            .find("Load takes 30% of the run, and says neither") == 0);
+  CHECK(gain(run(0.3 * T, 2), "R4") == silent);
+}

@@ -79,6 +79,7 @@ inline constexpr advice_rule catalogue[] = {
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
+    {"R4", run, cause::run, 0, &no_formulas},
 };
 
 /// What docs/advice.md says of a rule. No program has it in its code.
@@ -255,6 +256,8 @@ inline constexpr explanation explanations[] = {
     {"R3", "the rows of an operator that lose much together, and none alone",
      "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
      "sum of T - least time", "kprof"},
+    {"R4", "operators without formulas take much of the time",
+     "neither flops() nor bytes(), together 20 % of the run", "not stated", "kprof"},
 };
 
 consteval bool all_are_explained() {
