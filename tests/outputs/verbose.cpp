@@ -5,6 +5,8 @@
 
 #include <kprof/kprof.hpp>
 
+#include "thread_sanitizer.hpp"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,8 +51,13 @@ void call(std::int64_t thread, std::int64_t i) {
   KPROF_OP(Plain, {.n = i % 3});
 }
 
-/// Threads that make one call each and end when all have.
+/// Threads that make one call each and end when all have. The thread sanitizer lets a forked child
+/// have none: there it makes the calls itself.
 void end_at_once(std::int64_t first) {
+  if (KPROF_TEST_THREAD_SANITIZER) {
+    for (std::int64_t t = 0; t < 4; ++t) call(first + t, 0);
+    return;
+  }
   std::atomic<int> called{0};
   std::vector<std::thread> all;
   for (std::int64_t t = 0; t < 4; ++t)
