@@ -30,6 +30,9 @@ def expect(what, seen, wanted):
 
 def run(program, setting, *arguments):
     environment = {**os.environ, "KPROF": setting}
+    # The thread sanitizer sleeps for a second at the end of each process.
+    options = [environment.get("TSAN_OPTIONS", ""), "atexit_sleep_ms=0"]
+    environment["TSAN_OPTIONS"] = ":".join(filter(None, options))
     done = subprocess.run([program, *arguments], env=environment, capture_output=True, check=True)
     # The leak sanitizer may come while kprof's own thread ends.
     return re.sub(rb"==\d+==Running thread \d+ was not suspended[^\n]*\n", b"", done.stderr)
