@@ -232,13 +232,15 @@ def other_ends(program):
             check("terminates: the runtime says why", "not caught" in err, err)
 
 
-def main_ends_first(program):
+def main_ends_first(program, sanitized):
+    """`sanitized`: the sanitizer looks at memory through a pipe, and needs descriptors for it."""
     status, out, err = finish(start(program, "main_ends_first"))
     check(f"main_ends_first: status {status}", status == 0, out + err)
     check("main_ends_first: report", is_whole(out), out + err)
-    status, out, err = finish(start(program, "main_ends_first", "descriptors"))
-    check(f"main_ends_first without a descriptor: status {status}", status == 0, out + err)
-    check("main_ends_first without a descriptor: report", is_whole(out), out + err)
+    if not sanitized:
+        status, out, err = finish(start(program, "main_ends_first", "descriptors"))
+        check(f"main_ends_first without a descriptor: status {status}", status == 0, out + err)
+        check("main_ends_first without a descriptor: report", is_whole(out), out + err)
     run = start(program, "main_ends_first")
     run.send_signal(signal.SIGTERM)
     status, out, err = finish(run)
@@ -258,11 +260,12 @@ def main():
     arguments.add_argument("program")
     arguments.add_argument("--signals", type=int, default=25)
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--sanitized", action="store_true")
     options = arguments.parse_args()
     ended_by_signal(options.program)
     programs_own_signals(options.program)
     other_ends(options.program)
-    main_ends_first(options.program)
+    main_ends_first(options.program, options.sanitized)
     starts_by_settings(options.program)
     one_end_in_two_signals(options.program)
     second_signal(options.program, f"/tmp/kprof_ending_{os.getpid()}")
