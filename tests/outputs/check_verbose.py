@@ -101,6 +101,13 @@ def check_what_is_no_file(program, folder):
     os.close(reader)
     expect("no wait for ever", time.monotonic() - began < 60, True)
 
+    for setting, wanted in (("verbose=/dev/full", 0), ("verbose=/dev/full,report", 1)):
+        full = subprocess.run([program, "2", "20000"], capture_output=True, check=True,
+                              env={**os.environ, "KPROF": setting})
+        told = b'cannot write to "/dev/full": no space left'
+        expect("lines that are lost are told once", full.stderr.count(told), 1)
+        expect("lines that are lost in the report", full.stdout.count(told), wanted)
+
     log = f"{folder}/log"
     with open(log, "w") as file:
         file.write("printed before\n")
