@@ -17,6 +17,7 @@
 #include <kprof/session/verbose_line.hpp>
 #include <kprof/write/descriptor.hpp>
 #include <kprof/write/file_place.hpp>
+#include <kprof/write/message.hpp>
 #include <kprof/write/output_file.hpp>
 #include <kprof/write/write_error.hpp>
 
@@ -45,7 +46,11 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
       int error = 0;
       const int file = path.empty() ? STDERR_FILENO : open_to_stay(find_place(path), error);
       const std::string place = path.empty() ? "standard error" : quoted_path(path);
-      if (file < 0) return cannot_write(place, error).message;
+      if (file < 0) {
+        wrong = cannot_write(place, error).message;
+        if (!has_told_.exchange(true)) tell({"verbose= prints nothing: ", wrong});
+        return wrong;
+      }
       printer = new call_printer(of, file, place);
       if ((error = write_header(file)) != 0) wrong = cannot_write(place, error).message;
       current.store(printer, std::memory_order_release);
@@ -90,6 +95,7 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
     return to < 0 ? EBADF : write_all(to, verbose_header);
   }
   static inline constinit std::atomic<call_printer*> current{nullptr};
+  static inline constinit std::atomic<bool> has_told_{false};  // of a file that cannot be opened
 };
 
 KPROF_DETAIL_LOCAL inline constexpr live_calls_functions verbose_functions{&verbose_calls::start,

@@ -1905,7 +1905,7 @@ constexpr bool is_out_of_range(const F& field) noexcept {
 
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
-constexpr work evaluate(const T& p) noexcept {
+constexpr work evaluate(const T& p) {
   work out{};
   // In a constant expression an extent out of range has not compiled.
   bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
@@ -2178,7 +2178,17 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      out = detail::evaluate(*static_cast<const T*>(bytes));
+    } catch (...) {
+      out = {};
+      out.has_flops = has_flops<T>;
+      out.has_bytes = has_bytes<T>;
+    }
+#else
     out = detail::evaluate(*static_cast<const T*>(bytes));
+#endif
   }
   static void present(const void* bytes, presentation& out) noexcept {
 #if defined(__cpp_exceptions)
@@ -3638,7 +3648,7 @@ constexpr bool is_out_of_range(const F& field) noexcept {
 
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
-constexpr work evaluate(const T& p) noexcept {
+constexpr work evaluate(const T& p) {
   work out{};
   // In a constant expression an extent out of range has not compiled.
   bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
@@ -4166,7 +4176,17 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      out = detail::evaluate(*static_cast<const T*>(bytes));
+    } catch (...) {
+      out = {};
+      out.has_flops = has_flops<T>;
+      out.has_bytes = has_bytes<T>;
+    }
+#else
     out = detail::evaluate(*static_cast<const T*>(bytes));
+#endif
   }
   static void present(const void* bytes, presentation& out) noexcept {
 #if defined(__cpp_exceptions)
@@ -7191,7 +7211,7 @@ struct output {
   /// What it takes beside `path`, which every output has.
   std::span<const option> options;
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
-  /// what to do; nothing has been put then. Must not throw.
+  /// what to do; nothing has been put then. What it throws is told as such a status.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
   /// Whether it shows single scopes with these options: the profile that is written at the end
   /// then has them. Null: it never does.
@@ -32456,6 +32476,45 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/output/read_request.hpp>
 
+// <kprof/write/program_code.hpp>
+#ifndef KPROF_WRITE_PROGRAM_CODE_HPP
+#define KPROF_WRITE_PROGRAM_CODE_HPP
+
+// Exceptions of functions that the program has given to reports: outputs and rules of advice.
+// Included by whatever writes them.
+
+#if defined(__cpp_exceptions)
+#include <cxxabi.h>
+
+#include <exception>
+#include <new>
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What work() returns, or what is said of an exception that the program's code in it has thrown.
+/// The lack of memory and the end of the thread are left to the caller.
+template <class Work>
+[[gnu::cold]] status status_of_program_code(Work work) {
+#if defined(__cpp_exceptions)
+  try {
+    return work();
+  } catch (const std::bad_alloc&) { throw; } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& e) {
+    return {"the program's own output or advice threw an exception: " + printable(e.what(), 300)};
+  } catch (...) { return {"the program's own output or advice threw an exception"}; }
+#else
+  return work();
+#endif
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/program_code.hpp>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32488,6 +32547,12 @@ namespace detail {
   return file(n);
 }
 
+/// Has the output write, which may be the program's own.
+[[gnu::cold]] inline status output_called(const request_reading& request, const profile& run,
+                                          text_sink& sink) {
+  return status_of_program_code([&] { return request.what->write(run, request.values, sink); });
+}
+
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
     const profile& run, std::string_view name, const std::vector<option_setting>& options,
     write_time when) {
@@ -32501,7 +32566,7 @@ namespace detail {
         return static_cast<destination*>(where)->append(text);
       },
       &to, to.takes_color());
-  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  if (status s = output_called(request, run, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
   const status done = to.close();
   if (done && !own_file.empty())
@@ -32523,7 +32588,7 @@ namespace detail {
         return {};
       },
       &out);
-  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  if (status s = output_called(request, run, sink); !s) return s;
   sink.flush();
   text = std::move(out);
   return {};
@@ -33131,7 +33196,8 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   report_options with_color = options;
   if (!options.color) with_color.color = to.takes_color();
   std::string text;
-  if (status s = write_text(run, with_color, text); !s) return s;
+  if (status s = status_of_program_code([&] { return write_text(run, with_color, text); }); !s)
+    return s;
   static_cast<void>(to.append(text));
   return to.close();
 }
@@ -33189,6 +33255,74 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/exit_outputs.hpp>
+
+// <kprof/write/default_arithmetic.hpp>
+#ifndef KPROF_WRITE_DEFAULT_ARITHMETIC_HPP
+#define KPROF_WRITE_DEFAULT_ARITHMETIC_HPP
+
+// Keeps kprof's arithmetic and the program's apart. Included by whatever the program enters kprof
+// by.
+
+#include <fenv.h>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// While it lives, this thread computes as a program begins: it rounds to the nearest, and no
+/// operation traps. Flags and modes of <cfenv> are afterwards as before.
+class KPROF_DETAIL_LOCAL default_arithmetic {
+ public:
+  default_arithmetic() noexcept { enter(); }
+  ~default_arithmetic() { leave(); }
+  default_arithmetic(const default_arithmetic&) = delete;
+  default_arithmetic& operator=(const default_arithmetic&) = delete;
+
+  /// Around a call of the program's own code.
+  void leave() noexcept {
+    if (has_modes_) fesetenv(&before_);
+    else put_flags();
+  }
+  void enter() noexcept {
+    has_modes_ = !take_flags();
+    if (!has_modes_) return;
+    fegetenv(&before_);
+    fesetenv(FE_DFL_ENV);
+  }
+
+ private:
+#if defined(__x86_64__)
+  // The functions of <fenv.h> take 100 ns. Where the modes are those of a program's begin only the
+  // flags of MXCSR have to be put back: kprof's own arithmetic raises none of the x87's.
+  static constexpr std::uint32_t no_flags = ~std::uint32_t{0x3F}, default_modes = 0x1F80;
+  static constexpr std::uint16_t default_control = 0x37F;
+
+  bool take_flags() noexcept {
+    std::uint16_t control = 0;
+    asm volatile("fnstcw %0" : "=m"(control));
+    asm volatile("stmxcsr %0" : "=m"(flags_));
+    return (flags_ & no_flags) == default_modes && control == default_control;
+  }
+  void put_flags() noexcept {
+    std::uint32_t now = 0;
+    asm volatile("stmxcsr %0" : "=m"(now));
+    if (now != flags_) asm volatile("ldmxcsr %0" : : "m"(flags_));
+  }
+#else
+  static bool take_flags() noexcept { return false; }
+  void put_flags() noexcept {}
+#endif
+
+  std::uint32_t flags_ = 0;
+  bool has_modes_ = false;
+  fenv_t before_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/default_arithmetic.hpp>
 
 #if KPROF_ENABLE
 
@@ -37222,8 +37356,8 @@ KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
 /// Whether this thread has ended for the recorder: it gets no other log.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool has_left_recorder = false;
 
-/// Marks this thread as inside kprof until the end of the block. Leaves errno as it was: the
-/// program may open a scope before it reads it.
+/// Marks this thread as inside kprof until the end of the block. Leaves errno and the flags of
+/// <cfenv> as they were: the program may open a scope before it reads them.
 class KPROF_DETAIL_LOCAL mark_inside_kprof {
  public:
   mark_inside_kprof() noexcept : error_(errno), before_(inside_kprof) { inside_kprof = true; }
@@ -37232,13 +37366,14 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
     errno = error_;
   }
   /// Around a call of the program's own code.
-  void leave() noexcept { inside_kprof = before_; }
-  void enter() noexcept { inside_kprof = true; }
+  void leave() noexcept { inside_kprof = before_, arithmetic_.leave(); }
+  void enter() noexcept { inside_kprof = true, arithmetic_.enter(); }
   mark_inside_kprof(const mark_inside_kprof&) = delete;
   mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
 
  private:
   hold_cancellation hold_;
+  default_arithmetic arithmetic_;
   int error_;
   bool before_;
 };
@@ -53344,7 +53479,8 @@ KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
 /// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
 /// and of what was recorded when stop() ends a recording: by the thread that calls step() or
 /// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends, nor for
-/// a cycle that ends while it runs.
+/// a cycle that ends while it runs. What it throws leaves stop(), and ends the program in step(),
+/// which is noexcept.
 ///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
 KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
 
@@ -53476,6 +53612,7 @@ namespace detail {
 template <class Options>
 KPROF_DETAIL_LOCAL status report_as(const profile& run, Options options) {
   const hold_cancellation hold;
+  const default_arithmetic arithmetic;
   status s;
   const bool had_memory = run.state != out_of_memory && attempt([&] {
                             s = write_report_to_its_path(run, options(), write_time::now);
