@@ -19,6 +19,7 @@
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/session/exit_outputs.hpp>
 #include <kprof/write/attempt.hpp>
+#include <kprof/write/default_arithmetic.hpp>
 #if KPROF_ENABLE
 #include <kprof/session/find_session.hpp>
 #endif
@@ -56,7 +57,8 @@ KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
 /// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
 /// and of what was recorded when stop() ends a recording: by the thread that calls step() or
 /// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends, nor for
-/// a cycle that ends while it runs.
+/// a cycle that ends while it runs. What it throws leaves stop(), and ends the program in step(),
+/// which is noexcept.
 ///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
 KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
 
@@ -188,6 +190,7 @@ namespace detail {
 template <class Options>
 KPROF_DETAIL_LOCAL status report_as(const profile& run, Options options) {
   const hold_cancellation hold;
+  const default_arithmetic arithmetic;
   status s;
   const bool had_memory = run.state != out_of_memory && attempt([&] {
                             s = write_report_to_its_path(run, options(), write_time::now);

@@ -17,6 +17,7 @@
 #include <kprof/session/verbose_line.hpp>
 #include <kprof/write/descriptor.hpp>
 #include <kprof/write/file_place.hpp>
+#include <kprof/write/message.hpp>
 #include <kprof/write/output_file.hpp>
 #include <kprof/write/write_error.hpp>
 
@@ -44,9 +45,14 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
       const std::string path = to == "on" || to.empty() ? "" : expand_path(to);
       int error = 0;
       const int file = path.empty() ? STDERR_FILENO : open_to_stay(find_place(path), error);
-      if (file < 0) return cannot_write(quoted_path(path), error).message;
-      printer = new call_printer(of, file);
-      static_cast<void>(write_header(file));
+      const std::string place = path.empty() ? "standard error" : quoted_path(path);
+      if (file < 0) {
+        wrong = cannot_write(place, error).message;
+        if (!has_told_.exchange(true)) tell({"verbose= prints nothing: ", wrong});
+        return wrong;
+      }
+      printer = new call_printer(of, file, place);
+      if ((error = write_header(file)) != 0) wrong = cannot_write(place, error).message;
       current.store(printer, std::memory_order_release);
       if (!start_own_thread(&call_printer::run, printer))
         wrong = "the system gave no thread: verbose= prints calls when the program ends";
@@ -60,7 +66,8 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
       call_printer* printer = load();
       if (printer == nullptr) return;
       if (printer->process() != getpid()) {
-        auto own = std::make_unique<call_printer>(printer->recorded(), printer->descriptor());
+        auto own = std::make_unique<call_printer>(printer->recorded(), printer->descriptor(),
+                                                  printer->place());
         own->restart(printer->time(), true);
         // Threads of the child may end at once: one of them makes its printer.
         if (current.compare_exchange_strong(printer, own.get())) printer = own.release();
@@ -88,6 +95,7 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
     return to < 0 ? EBADF : write_all(to, verbose_header);
   }
   static inline constinit std::atomic<call_printer*> current{nullptr};
+  static inline constinit std::atomic<bool> has_told_{false};  // of a file that cannot be opened
 };
 
 KPROF_DETAIL_LOCAL inline constexpr live_calls_functions verbose_functions{&verbose_calls::start,

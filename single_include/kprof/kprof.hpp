@@ -1905,7 +1905,7 @@ constexpr bool is_out_of_range(const F& field) noexcept {
 
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
-constexpr work evaluate(const T& p) noexcept {
+constexpr work evaluate(const T& p) {
   work out{};
   // In a constant expression an extent out of range has not compiled.
   bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
@@ -2178,7 +2178,17 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      out = detail::evaluate(*static_cast<const T*>(bytes));
+    } catch (...) {
+      out = {};
+      out.has_flops = has_flops<T>;
+      out.has_bytes = has_bytes<T>;
+    }
+#else
     out = detail::evaluate(*static_cast<const T*>(bytes));
+#endif
   }
   static void present(const void* bytes, presentation& out) noexcept {
 #if defined(__cpp_exceptions)
@@ -3638,7 +3648,7 @@ constexpr bool is_out_of_range(const F& field) noexcept {
 
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
-constexpr work evaluate(const T& p) noexcept {
+constexpr work evaluate(const T& p) {
   work out{};
   // In a constant expression an extent out of range has not compiled.
   bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
@@ -4166,7 +4176,17 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      out = detail::evaluate(*static_cast<const T*>(bytes));
+    } catch (...) {
+      out = {};
+      out.has_flops = has_flops<T>;
+      out.has_bytes = has_bytes<T>;
+    }
+#else
     out = detail::evaluate(*static_cast<const T*>(bytes));
+#endif
   }
   static void present(const void* bytes, presentation& out) noexcept {
 #if defined(__cpp_exceptions)
@@ -7191,7 +7211,7 @@ struct output {
   /// What it takes beside `path`, which every output has.
   std::span<const option> options;
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
-  /// what to do; nothing has been put then. Must not throw.
+  /// what to do; nothing has been put then. What it throws is told as such a status.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
   /// Whether it shows single scopes with these options: the profile that is written at the end
   /// then has them. Null: it never does.
@@ -32499,6 +32519,45 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/output/read_request.hpp>
 
+// <kprof/write/program_code.hpp>
+#ifndef KPROF_WRITE_PROGRAM_CODE_HPP
+#define KPROF_WRITE_PROGRAM_CODE_HPP
+
+// Exceptions of functions that the program has given to reports: outputs and rules of advice.
+// Included by whatever writes them.
+
+#if defined(__cpp_exceptions)
+#include <cxxabi.h>
+
+#include <exception>
+#include <new>
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What work() returns, or what is said of an exception that the program's code in it has thrown.
+/// The lack of memory and the end of the thread are left to the caller.
+template <class Work>
+[[gnu::cold]] status status_of_program_code(Work work) {
+#if defined(__cpp_exceptions)
+  try {
+    return work();
+  } catch (const std::bad_alloc&) { throw; } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& e) {
+    return {"the program's own output or advice threw an exception: " + printable(e.what(), 300)};
+  } catch (...) { return {"the program's own output or advice threw an exception"}; }
+#else
+  return work();
+#endif
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/program_code.hpp>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32531,6 +32590,12 @@ namespace detail {
   return file(n);
 }
 
+/// Has the output write, which may be the program's own.
+[[gnu::cold]] inline status output_called(const request_reading& request, const profile& run,
+                                          text_sink& sink) {
+  return status_of_program_code([&] { return request.what->write(run, request.values, sink); });
+}
+
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
     const profile& run, std::string_view name, const std::vector<option_setting>& options,
     write_time when) {
@@ -32544,7 +32609,7 @@ namespace detail {
         return static_cast<destination*>(where)->append(text);
       },
       &to, to.takes_color());
-  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  if (status s = output_called(request, run, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
   const status done = to.close();
   if (done && !own_file.empty())
@@ -32566,7 +32631,7 @@ namespace detail {
         return {};
       },
       &out);
-  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  if (status s = output_called(request, run, sink); !s) return s;
   sink.flush();
   text = std::move(out);
   return {};
@@ -33174,7 +33239,8 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   report_options with_color = options;
   if (!options.color) with_color.color = to.takes_color();
   std::string text;
-  if (status s = write_text(run, with_color, text); !s) return s;
+  if (status s = status_of_program_code([&] { return write_text(run, with_color, text); }); !s)
+    return s;
   static_cast<void>(to.append(text));
   return to.close();
 }
@@ -33232,6 +33298,74 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/exit_outputs.hpp>
+
+// <kprof/write/default_arithmetic.hpp>
+#ifndef KPROF_WRITE_DEFAULT_ARITHMETIC_HPP
+#define KPROF_WRITE_DEFAULT_ARITHMETIC_HPP
+
+// Keeps kprof's arithmetic and the program's apart. Included by whatever the program enters kprof
+// by.
+
+#include <fenv.h>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// While it lives, this thread computes as a program begins: it rounds to the nearest, and no
+/// operation traps. Flags and modes of <cfenv> are afterwards as before.
+class KPROF_DETAIL_LOCAL default_arithmetic {
+ public:
+  default_arithmetic() noexcept { enter(); }
+  ~default_arithmetic() { leave(); }
+  default_arithmetic(const default_arithmetic&) = delete;
+  default_arithmetic& operator=(const default_arithmetic&) = delete;
+
+  /// Around a call of the program's own code.
+  void leave() noexcept {
+    if (has_modes_) fesetenv(&before_);
+    else put_flags();
+  }
+  void enter() noexcept {
+    has_modes_ = !take_flags();
+    if (!has_modes_) return;
+    fegetenv(&before_);
+    fesetenv(FE_DFL_ENV);
+  }
+
+ private:
+#if defined(__x86_64__)
+  // The functions of <fenv.h> take 100 ns. Where the modes are those of a program's begin only the
+  // flags of MXCSR have to be put back: kprof's own arithmetic raises none of the x87's.
+  static constexpr std::uint32_t no_flags = ~std::uint32_t{0x3F}, default_modes = 0x1F80;
+  static constexpr std::uint16_t default_control = 0x37F;
+
+  bool take_flags() noexcept {
+    std::uint16_t control = 0;
+    asm volatile("fnstcw %0" : "=m"(control));
+    asm volatile("stmxcsr %0" : "=m"(flags_));
+    return (flags_ & no_flags) == default_modes && control == default_control;
+  }
+  void put_flags() noexcept {
+    std::uint32_t now = 0;
+    asm volatile("stmxcsr %0" : "=m"(now));
+    if (now != flags_) asm volatile("ldmxcsr %0" : : "m"(flags_));
+  }
+#else
+  static bool take_flags() noexcept { return false; }
+  void put_flags() noexcept {}
+#endif
+
+  std::uint32_t flags_ = 0;
+  bool has_modes_ = false;
+  fenv_t before_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/default_arithmetic.hpp>
 
 #if KPROF_ENABLE
 
@@ -37265,8 +37399,8 @@ KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
 /// Whether this thread has ended for the recorder: it gets no other log.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool has_left_recorder = false;
 
-/// Marks this thread as inside kprof until the end of the block. Leaves errno as it was: the
-/// program may open a scope before it reads it.
+/// Marks this thread as inside kprof until the end of the block. Leaves errno and the flags of
+/// <cfenv> as they were: the program may open a scope before it reads them.
 class KPROF_DETAIL_LOCAL mark_inside_kprof {
  public:
   mark_inside_kprof() noexcept : error_(errno), before_(inside_kprof) { inside_kprof = true; }
@@ -37275,13 +37409,14 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
     errno = error_;
   }
   /// Around a call of the program's own code.
-  void leave() noexcept { inside_kprof = before_; }
-  void enter() noexcept { inside_kprof = true; }
+  void leave() noexcept { inside_kprof = before_, arithmetic_.leave(); }
+  void enter() noexcept { inside_kprof = true, arithmetic_.enter(); }
   mark_inside_kprof(const mark_inside_kprof&) = delete;
   mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
 
  private:
   hold_cancellation hold_;
+  default_arithmetic arithmetic_;
   int error_;
   bool before_;
 };
@@ -37592,7 +37727,9 @@ KPROF_DETAIL_END
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -37619,13 +37756,13 @@ class path_table {
     std::string key = key_of(s);
     const std::lock_guard lock(mutex_);
     if (const auto known = numbers_.find(key); known != numbers_.end()) {
-      entries_.find(known->second)->second.used = recording_;
+      entries_.find(known->second)->second.asked = ++asked_;
       return known->second;
     }
     if (budget_->spent()) return s.parent;
     const std::uint64_t cost = cost_of(key, s);
     const std::uint32_t number = last_number_ + 1;
-    const auto made = entries_.emplace(number, entry{std::move(s), recording_, false}).first;
+    const auto made = entries_.emplace(number, entry{std::move(s), ++asked_, false}).first;
     if (!attempt([&] { numbers_.emplace(std::move(key), number); })) {
       const std::uint32_t parent = made->second.what.parent;
       entries_.erase(made);
@@ -37640,7 +37777,7 @@ class path_table {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(path);
     if (known == entries_.end()) return {};
-    known->second.used = recording_;
+    known->second.asked = ++asked_;
     return known->second.what;
   }
 
@@ -37652,42 +37789,35 @@ class path_table {
          at = entries_.find(at->second.what.parent))
       at->second.kept = true;
   }
-  /// A recording begins: what was last asked for in the one before the last is forgotten. That of
-  /// the last stays, since there may be logs that have not begun anew yet. What is kept stays too,
-  /// unless it takes more than an eighth of the memory for totals: then what has not been asked for
-  /// the longest goes.
-  void next_recording() {
+  /// A recording begins: what is asked for from now on is of it.
+  void begin_recording() noexcept {
     const std::lock_guard lock(mutex_);
-    ++recording_;
-    forget_if([this](const entry& e) { return !e.kept && is_old(e); });
-    while (budget_of_old() > budget_->limit() / 8) {
-      std::uint64_t oldest = recording_;
-      for (const auto& [number, e] : entries_) oldest = std::min(oldest, e.used);
-      forget_if([oldest](const entry& e) { return e.used == oldest; });
-    }
+    began_ = asked_;
+  }
+  /// All logs have begun anew: what nobody has asked for since begin_recording() is forgotten. What
+  /// is kept stays, unless it takes more than an eighth of the memory for totals: then what has not
+  /// been asked for the longest goes. Without memory it throws, and the rest stays.
+  void forget_earlier() {
+    const std::lock_guard lock(mutex_);
+    forget_if([this](std::uint32_t, const entry& e) { return !e.kept && is_earlier(e); });
+    forget_long_unasked(budget_->limit() / 8);
+    entries_.rehash(0);
+    numbers_.rehash(0);
   }
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   struct entry {
     step what{};
-    std::uint64_t used = 0;  // in which recording it was last asked for
+    std::uint64_t asked = 0;  // when it was last asked for, as a count of all that was
     bool kept = false;
   };
 
-  bool is_old(const entry& e) const noexcept { return e.used + 2 <= recording_; }
-  std::uint64_t budget_of_old() const {
-    std::uint64_t sum = 0;
-    for (const auto& [number, e] : entries_)
-      if (is_old(e)) sum += cost_of(key_of(e.what), e.what);
-    return sum;
-  }
-  // A path is asked for only after what is around it, so its parents were used no earlier, and what
-  // is forgotten is around nothing that stays.
+  bool is_earlier(const entry& e) const noexcept { return e.asked <= began_; }
   template <class Which>
   void forget_if(Which which) {
     for (auto at = entries_.begin(); at != entries_.end();) {
-      if (!which(at->second)) {
+      if (!which(at->first, at->second)) {
         ++at;
         continue;
       }
@@ -37696,6 +37826,41 @@ class path_table {
       numbers_.erase(key);
       at = entries_.erase(at);
     }
+  }
+  /// Leaves paths of earlier recordings that take so many bytes. A path stays as long as one that
+  /// it is around.
+  void forget_long_unasked(std::uint64_t bytes) {
+    struct earlier {
+      std::uint32_t number;
+      std::uint64_t asked, cost;
+    };
+    std::vector<earlier> all;
+    std::uint64_t sum = 0;
+    for (const auto& [number, e] : entries_) {
+      if (!is_earlier(e)) continue;
+      all.push_back({number, e.asked, cost_of(key_of(e.what), e.what)});
+      sum += all.back().cost;
+    }
+    if (sum <= bytes) return;
+    // Inner paths come first, whose numbers are higher.
+    std::sort(all.begin(), all.end(),
+              [](const earlier& a, const earlier& b) { return a.number > b.number; });
+    for (earlier& e : all) {
+      entry& own = entries_.find(e.number)->second;
+      e.asked = own.asked;
+      if (const auto around = entries_.find(own.what.parent);
+          around != entries_.end() && around->second.asked < own.asked)
+        around->second.asked = own.asked;
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const earlier& a, const earlier& b) { return a.asked < b.asked; });
+    std::unordered_set<std::uint32_t> going;
+    for (const earlier& e : all) {
+      if (sum <= bytes) break;
+      going.insert(e.number);
+      sum -= e.cost;
+    }
+    forget_if([&](std::uint32_t number, const entry&) { return going.count(number) != 0; });
   }
 
   static std::string key_of(const step& s) {
@@ -37713,7 +37878,8 @@ class path_table {
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, entry> entries_;  // by number
   std::uint32_t last_number_ = 0;
-  std::uint64_t recording_ = 1;
+  std::uint64_t asked_ = 0;
+  std::uint64_t began_ = 0;  // asked_ when the recording began
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
@@ -41181,13 +41347,13 @@ class KPROF_DETAIL_LOCAL recorder {
     with_own_log([](thread_log& log) { return log.fold(), log.capture_others(), 0; });
   }
 
-  /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
-  /// nothing has been forgotten.
-  void restart(std::uint64_t now) {
+  /// Forgets all totals; what is open stays open from `now` on. `memory`: as set_memory(); 0: as
+  /// before. Without memory it throws, and nothing has been forgotten.
+  void restart(std::uint64_t now, std::size_t memory = 0) {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    restart_locked(now);
+    restart_locked(now, memory == 0 ? memory_limit() : memory);
     counts_.reset();
   }
 
@@ -41309,17 +41475,17 @@ class KPROF_DETAIL_LOCAL recorder {
     if (!child_.pending.load(std::memory_order_relaxed)) return;
     chunks_.stop_keeping();
     threads_.forget_other_threads(child_.log);
-    restart_locked(child_.since);
+    restart_locked(child_.since, memory_limit());
     child_.log = nullptr;
     child_.pending.store(false, std::memory_order_release);
   }
-  void restart_locked(std::uint64_t now) {
+  void restart_locked(std::uint64_t now, std::size_t memory) {
     threads_.fold(child_.log, child_.at);
-    chunks_.stop_keeping();
+    chunks_.stop_keeping(), paths_.begin_recording();
     threads_.forget(now);
-    chunks_.windows.restart(memory_limit());
+    set_memory(memory);
     // Without memory what it would forget stays until the next recording.
-    static_cast<void>(attempt([this] { paths_.next_recording(); }));
+    static_cast<void>(attempt([this] { paths_.forget_earlier(); }));
   }
 
   std::atomic<std::size_t> memory_limit_{0};
@@ -52821,11 +52987,11 @@ class KPROF_DETAIL_LOCAL session_state {
     const calibration_point now = clock_.read();
     {
       const attribution_lock devices = device_.lock_attribution();
-      if (phases_.has_recorded()) recorder_.restart(now.ticks);  // may fail for want of memory
-      clock_.restart(now);
-      exit_report_.restart();
+      const std::size_t of_devices = device_.has_collected() ? device_session::share(memory) : 0;
+      if (!phases_.has_recorded()) recorder_.set_memory(memory - of_devices);
+      else recorder_.restart(now.ticks, memory - of_devices);  // may fail for want of memory
+      clock_.restart(now), exit_report_.restart();
       memory_ = memory;
-      recorder_.set_memory(memory - (device_.has_collected() ? device_session::share(memory) : 0));
       device_.restart(devices, now, memory, settings_.device_timeline);
     }
   }
@@ -53356,7 +53522,8 @@ KPROF_DETAIL_SESSION status set_schedule(const step_schedule& wanted);
 /// Has `use(run, context)` called with the profile of each cycle of the schedule when it has ended,
 /// and of what was recorded when stop() ends a recording: by the thread that calls step() or
 /// stop(), which waits for it. nullptr: nobody any more. Not called when the process ends, nor for
-/// a cycle that ends while it runs.
+/// a cycle that ends while it runs. What it throws leaves stop(), and ends the program in step(),
+/// which is noexcept.
 ///     kprof::on_profile([](const kprof::profile& run, void*) { kprof::report(run, {}); });
 KPROF_DETAIL_SESSION void on_profile(profile_function use, void* context = nullptr);
 
@@ -53488,6 +53655,7 @@ namespace detail {
 template <class Options>
 KPROF_DETAIL_LOCAL status report_as(const profile& run, Options options) {
   const hold_cancellation hold;
+  const default_arithmetic arithmetic;
   status s;
   const bool had_memory = run.state != out_of_memory && attempt([&] {
                             s = write_report_to_its_path(run, options(), write_time::now);

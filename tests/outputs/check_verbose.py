@@ -104,6 +104,13 @@ def check_what_is_no_file(program, folder):
     os.close(reader)
     expect("no wait for ever", time.monotonic() - began < 60, True)
 
+    for setting, wanted in (("verbose=/dev/full", 0), ("verbose=/dev/full,report", 1)):
+        full = subprocess.run([program, "2", "20000"], capture_output=True, check=True,
+                              env={**os.environ, "KPROF": setting})
+        told = b'cannot write to "/dev/full": no space left'
+        expect("lines that are lost are told once", full.stderr.count(told), 1)
+        expect("lines that are lost in the report", full.stdout.count(told), wanted)
+
     log = f"{folder}/log"
     with open(log, "w") as file:
         file.write("printed before\n")
@@ -135,8 +142,8 @@ def main():
         with open(path, "rb") as file:
             rows, _ = calls_in(file.read())
         expect("calls of children whose threads end at once", len(rows), 2 * (1 + 4 * 100))
-        wrong = run(program, "verbose=/no/folder/x.csv,report", "1", "1")
-        expect("no file", b"" if b"/no/folder" in wrong else wrong, b"")
+        for setting in ("verbose=/no/folder/x.csv,report", "verbose=/no/folder/x.csv"):
+            expect("no file", run(program, setting, "1", "1").count(b"/no/folder"), 1)
         check_what_is_no_file(program, folder)
 
     # What is recycled before it is printed is counted: three scopes a call, one of them a region.

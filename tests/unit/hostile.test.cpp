@@ -106,6 +106,28 @@ TEST_CASE("hostile.a_division_by_zero_in_a_formula_does_not_kill_the_program") {
   CHECK((now.sa_flags & SA_NODEFER) == 0);
 }
 
+#if defined(__cpp_exceptions)
+struct Throws {
+  int in = 0;  // which of the formulas throws
+  constexpr std::uint64_t flops() const { return throw_where(1), 5; }
+  constexpr kprof::traffic bytes() const { return throw_where(2), kprof::traffic{.read = 8}; }
+  constexpr bool valid() const { return throw_where(3), true; }
+  constexpr int threads() const { return throw_where(4), 1; }
+  constexpr void throw_where(int which) const {
+    if (in == which) throw which;
+  }
+};
+
+TEST_CASE("hostile.a_formula_that_throws_does_not_end_the_program") {
+  REQUIRE(kprof::start());
+  for (int in = 0; in <= 4; ++in) { KPROF_OP(Throws, {in}); }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(work_of(p, "Throws in=0").flops == 5);
+  for (int in = 1; in <= 4; ++in) CHECK_FALSE(work_of(p, "Throws in=" + std::to_string(in)).valid);
+  CHECK(p.complete.invalid == 4);
+}
+#endif
+
 TEST_CASE("hostile.valid_guards_the_formulas") {
   REQUIRE(kprof::start());
   { KPROF_OP(Validated, {0, 4}); }

@@ -146,3 +146,22 @@ TEST_CASE("memory.captured_paths_stay_within_the_limit") {
     CHECK(kprof::snapshot().cost.memory <= 1024 * 1024);
   }
 }
+
+TEST_CASE("memory.a_recording_has_all_of_its_memory_whatever_the_last_one_took") {
+  for (const std::size_t first : {64, 1}) {
+    CAPTURE(first);
+    REQUIRE(kprof::start(with_memory(first)));
+    for (int i = 0; i < 20'000; ++i) {
+      KPROF_PART(Row, {i}, 0, 1);
+      KPROF_OP(Row, {i});
+      static_cast<void>(kprof::context::current());
+    }
+    static_cast<void>(kprof::snapshot());
+    REQUIRE(kprof::start(with_memory(1)));
+    for (int i = 0; i < 60; ++i) { KPROF_PART(Row, {100'000 + i}, 0, 1); }
+    const kprof::profile p = kprof::snapshot();
+    CHECK(p.complete.merged == 0);
+    CHECK(p.cost.memory <= p.cost.memory_limit);
+    CHECK(calls(p, "Row id=100059") == 1);
+  }
+}

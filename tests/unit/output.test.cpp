@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -197,3 +198,23 @@ TEST_CASE("output.report_is_the_page_of_write_text") {
   CHECK(text == expected);  // the table's defaults are those of report_options
   CHECK(has(kprof::write(run, "report", {{"sort", "x"}}, text).message, "unknown sort \"x\""));
 }
+
+#if defined(__cpp_exceptions)
+TEST_CASE("output.what_one_throws_is_its_error") {
+  static constexpr kprof::output throws{
+      "throws",
+      "throws an exception",
+      {},
+      [](const kprof::profile&, const option_values& values, text_sink& out) -> status {
+        out.put("half of it");
+        if (values.text("path").empty()) throw std::runtime_error("no such\nrow");
+        throw 3;
+      }};
+  const kprof::output_registration registered{throws};
+  const std::string what = "the program's own output or advice threw an exception";
+  std::string text = "as before";
+  CHECK(kprof::write({}, "throws", {}, text).message == what + ": no such\\nrow");
+  CHECK(kprof::write({}, "throws", {{"path", "/dev/null"}}).message == what);
+  CHECK(text == "as before");
+}
+#endif

@@ -190,6 +190,48 @@ TEST_CASE("stacks.pprof_has_samples_with_stacks_values_and_labels") {
                                       {"layer:3;Gemm:12;gemm_kernel:0;", {0, 0, 5400, 0, 0}}});
 }
 
+TEST_CASE("stacks.the_middle_of_very_deep_ones_is_left_out") {
+  constexpr std::size_t depth = 6000;
+  device_builder b;
+  auto at = b.thread("main", 1);
+  for (std::size_t i = 1; i <= depth; ++i) {
+    at = b.region(at, "s" + std::to_string(i));
+    b.calls(at, 1, 2 * (depth + 1 - i));
+  }
+  b.kernel(at, "kernel", 1, 7);
+  const kprof::profile p = b.done();
+  const auto frame = [](std::size_t i) { return 's' + std::to_string(i); };
+  const auto frames = [&](std::size_t from, std::size_t to) {
+    std::string out = frame(from);
+    for (std::size_t i = from + 1; i <= to; ++i) out += ';' + frame(i);
+    return out;
+  };
+  const std::vector<std::string> lines = lines_of(text_of(p, "folded"));
+  REQUIRE(lines.size() == depth);
+  CHECK(lines[999] == frames(1, 1000) + " 2");
+  CHECK(lines[1000] == frames(1, 100) + ";… 801 frames;" + frames(902, 1001) + " 2");
+  CHECK(lines[depth - 1] == frames(1, 100) + ";… 5,800 frames;" + frames(5901, 6000) + " 2");
+  CHECK(lines_of(text_of(p, "folded", {{"value", "device"}})) ==
+        std::vector<std::string>{frames(1, 100) + ";… 5,801 frames;" + frames(5902, 6000) +
+                                 ";kernel 7"});
+
+  const message profile(text_of(p, "pprof"));
+  const std::vector<std::string> texts = profile.all(6), samples = profile.all(2);
+  std::map<std::uint64_t, std::string> functions;  // a location has the number of its function
+  for (const std::string& f : profile.all(5))
+    functions[message(f).number(1)] = texts.at(message(f).number(2));
+  REQUIRE(samples.size() == depth + 1);
+  const auto stack_of = [&](const std::string& sample) {
+    std::string stack;
+    for (const std::uint64_t l : message(sample).packed(1)) stack.insert(0, functions.at(l) + ';');
+    return stack;
+  };
+  CHECK(stack_of(samples[999]) == frames(1, 1000) + ';');
+  CHECK(stack_of(samples[1000]) == frames(1, 100) + ";… 801 frames;" + frames(902, 1001) + ';');
+  CHECK(stack_of(samples[depth]) ==
+        frames(1, 100) + ";… 5,801 frames;" + frames(5902, 6000) + ";kernel;");
+}
+
 TEST_CASE("stacks.hostile_names_and_random_profiles_are_plain_lines") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const kprof::profile p =

@@ -245,7 +245,17 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      out = detail::evaluate(*static_cast<const T*>(bytes));
+    } catch (...) {
+      out = {};
+      out.has_flops = has_flops<T>;
+      out.has_bytes = has_bytes<T>;
+    }
+#else
     out = detail::evaluate(*static_cast<const T*>(bytes));
+#endif
   }
   static void present(const void* bytes, presentation& out) noexcept {
 #if defined(__cpp_exceptions)

@@ -224,7 +224,7 @@ constexpr bool is_out_of_range(const F& field) noexcept {
 
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
-constexpr work evaluate(const T& p) noexcept {
+constexpr work evaluate(const T& p) {
   work out{};
   // In a constant expression an extent out of range has not compiled.
   bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);

@@ -15,7 +15,9 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -42,13 +44,13 @@ class path_table {
     std::string key = key_of(s);
     const std::lock_guard lock(mutex_);
     if (const auto known = numbers_.find(key); known != numbers_.end()) {
-      entries_.find(known->second)->second.used = recording_;
+      entries_.find(known->second)->second.asked = ++asked_;
       return known->second;
     }
     if (budget_->spent()) return s.parent;
     const std::uint64_t cost = cost_of(key, s);
     const std::uint32_t number = last_number_ + 1;
-    const auto made = entries_.emplace(number, entry{std::move(s), recording_, false}).first;
+    const auto made = entries_.emplace(number, entry{std::move(s), ++asked_, false}).first;
     if (!attempt([&] { numbers_.emplace(std::move(key), number); })) {
       const std::uint32_t parent = made->second.what.parent;
       entries_.erase(made);
@@ -63,7 +65,7 @@ class path_table {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(path);
     if (known == entries_.end()) return {};
-    known->second.used = recording_;
+    known->second.asked = ++asked_;
     return known->second.what;
   }
 
@@ -75,42 +77,35 @@ class path_table {
          at = entries_.find(at->second.what.parent))
       at->second.kept = true;
   }
-  /// A recording begins: what was last asked for in the one before the last is forgotten. That of
-  /// the last stays, since there may be logs that have not begun anew yet. What is kept stays too,
-  /// unless it takes more than an eighth of the memory for totals: then what has not been asked for
-  /// the longest goes.
-  void next_recording() {
+  /// A recording begins: what is asked for from now on is of it.
+  void begin_recording() noexcept {
     const std::lock_guard lock(mutex_);
-    ++recording_;
-    forget_if([this](const entry& e) { return !e.kept && is_old(e); });
-    while (budget_of_old() > budget_->limit() / 8) {
-      std::uint64_t oldest = recording_;
-      for (const auto& [number, e] : entries_) oldest = std::min(oldest, e.used);
-      forget_if([oldest](const entry& e) { return e.used == oldest; });
-    }
+    began_ = asked_;
+  }
+  /// All logs have begun anew: what nobody has asked for since begin_recording() is forgotten. What
+  /// is kept stays, unless it takes more than an eighth of the memory for totals: then what has not
+  /// been asked for the longest goes. Without memory it throws, and the rest stays.
+  void forget_earlier() {
+    const std::lock_guard lock(mutex_);
+    forget_if([this](std::uint32_t, const entry& e) { return !e.kept && is_earlier(e); });
+    forget_long_unasked(budget_->limit() / 8);
+    entries_.rehash(0);
+    numbers_.rehash(0);
   }
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   struct entry {
     step what{};
-    std::uint64_t used = 0;  // in which recording it was last asked for
+    std::uint64_t asked = 0;  // when it was last asked for, as a count of all that was
     bool kept = false;
   };
 
-  bool is_old(const entry& e) const noexcept { return e.used + 2 <= recording_; }
-  std::uint64_t budget_of_old() const {
-    std::uint64_t sum = 0;
-    for (const auto& [number, e] : entries_)
-      if (is_old(e)) sum += cost_of(key_of(e.what), e.what);
-    return sum;
-  }
-  // A path is asked for only after what is around it, so its parents were used no earlier, and what
-  // is forgotten is around nothing that stays.
+  bool is_earlier(const entry& e) const noexcept { return e.asked <= began_; }
   template <class Which>
   void forget_if(Which which) {
     for (auto at = entries_.begin(); at != entries_.end();) {
-      if (!which(at->second)) {
+      if (!which(at->first, at->second)) {
         ++at;
         continue;
       }
@@ -119,6 +114,41 @@ class path_table {
       numbers_.erase(key);
       at = entries_.erase(at);
     }
+  }
+  /// Leaves paths of earlier recordings that take so many bytes. A path stays as long as one that
+  /// it is around.
+  void forget_long_unasked(std::uint64_t bytes) {
+    struct earlier {
+      std::uint32_t number;
+      std::uint64_t asked, cost;
+    };
+    std::vector<earlier> all;
+    std::uint64_t sum = 0;
+    for (const auto& [number, e] : entries_) {
+      if (!is_earlier(e)) continue;
+      all.push_back({number, e.asked, cost_of(key_of(e.what), e.what)});
+      sum += all.back().cost;
+    }
+    if (sum <= bytes) return;
+    // Inner paths come first, whose numbers are higher.
+    std::sort(all.begin(), all.end(),
+              [](const earlier& a, const earlier& b) { return a.number > b.number; });
+    for (earlier& e : all) {
+      entry& own = entries_.find(e.number)->second;
+      e.asked = own.asked;
+      if (const auto around = entries_.find(own.what.parent);
+          around != entries_.end() && around->second.asked < own.asked)
+        around->second.asked = own.asked;
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const earlier& a, const earlier& b) { return a.asked < b.asked; });
+    std::unordered_set<std::uint32_t> going;
+    for (const earlier& e : all) {
+      if (sum <= bytes) break;
+      going.insert(e.number);
+      sum -= e.cost;
+    }
+    forget_if([&](std::uint32_t number, const entry&) { return going.count(number) != 0; });
   }
 
   static std::string key_of(const step& s) {
@@ -136,7 +166,8 @@ class path_table {
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, entry> entries_;  // by number
   std::uint32_t last_number_ = 0;
-  std::uint64_t recording_ = 1;
+  std::uint64_t asked_ = 0;
+  std::uint64_t began_ = 0;  // asked_ when the recording began
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 

@@ -191,13 +191,13 @@ class KPROF_DETAIL_LOCAL recorder {
     with_own_log([](thread_log& log) { return log.fold(), log.capture_others(), 0; });
   }
 
-  /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
-  /// nothing has been forgotten.
-  void restart(std::uint64_t now) {
+  /// Forgets all totals; what is open stays open from `now` on. `memory`: as set_memory(); 0: as
+  /// before. Without memory it throws, and nothing has been forgotten.
+  void restart(std::uint64_t now, std::size_t memory = 0) {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
-    restart_locked(now);
+    restart_locked(now, memory == 0 ? memory_limit() : memory);
     counts_.reset();
   }
 
@@ -319,17 +319,17 @@ class KPROF_DETAIL_LOCAL recorder {
     if (!child_.pending.load(std::memory_order_relaxed)) return;
     chunks_.stop_keeping();
     threads_.forget_other_threads(child_.log);
-    restart_locked(child_.since);
+    restart_locked(child_.since, memory_limit());
     child_.log = nullptr;
     child_.pending.store(false, std::memory_order_release);
   }
-  void restart_locked(std::uint64_t now) {
+  void restart_locked(std::uint64_t now, std::size_t memory) {
     threads_.fold(child_.log, child_.at);
-    chunks_.stop_keeping();
+    chunks_.stop_keeping(), paths_.begin_recording();
     threads_.forget(now);
-    chunks_.windows.restart(memory_limit());
+    set_memory(memory);
     // Without memory what it would forget stays until the next recording.
-    static_cast<void>(attempt([this] { paths_.next_recording(); }));
+    static_cast<void>(attempt([this] { paths_.forget_earlier(); }));
   }
 
   std::atomic<std::size_t> memory_limit_{0};

@@ -7,6 +7,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/record/log_words.hpp>
+#include <kprof/write/default_arithmetic.hpp>
 
 #include <cerrno>
 #include <cstddef>
@@ -49,8 +50,8 @@ KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
 /// Whether this thread has ended for the recorder: it gets no other log.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool has_left_recorder = false;
 
-/// Marks this thread as inside kprof until the end of the block. Leaves errno as it was: the
-/// program may open a scope before it reads it.
+/// Marks this thread as inside kprof until the end of the block. Leaves errno and the flags of
+/// <cfenv> as they were: the program may open a scope before it reads them.
 class KPROF_DETAIL_LOCAL mark_inside_kprof {
  public:
   mark_inside_kprof() noexcept : error_(errno), before_(inside_kprof) { inside_kprof = true; }
@@ -59,13 +60,14 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
     errno = error_;
   }
   /// Around a call of the program's own code.
-  void leave() noexcept { inside_kprof = before_; }
-  void enter() noexcept { inside_kprof = true; }
+  void leave() noexcept { inside_kprof = before_, arithmetic_.leave(); }
+  void enter() noexcept { inside_kprof = true, arithmetic_.enter(); }
   mark_inside_kprof(const mark_inside_kprof&) = delete;
   mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
 
  private:
   hold_cancellation hold_;
+  default_arithmetic arithmetic_;
   int error_;
   bool before_;
 };

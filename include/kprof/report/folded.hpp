@@ -8,24 +8,23 @@
 //
 // A line is a path and its own value, "layer;Gemm(M=64 N=64);gemm_kernel 1200"; a `;` in a name
 // becomes a comma. Paths are in the order of the call tree, each once: those of several threads are
-// summed, unless `threads` tells them apart.
+// summed, unless `threads` tells them apart. Of very deep stacks the middle is left out.
 
 #include <kprof/build_options.hpp>
-#include <kprof/model/node_walk.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/gzip_sink.hpp>
-#include <kprof/report/stacks/frame_names.hpp>
+#include <kprof/report/stacks/deep_stacks.hpp>
+#include <kprof/report/stacks/merged_tree.hpp>
 #include <kprof/report/stacks/node_costs.hpp>
 #include <kprof/status.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -63,76 +62,66 @@ inline constexpr option folded_option_table[] = {
 class folded_writer {
  public:
   folded_writer(const profile& p, const folded_options& options)
-      : p_(p), options_(options), costs_(p), frames_(p), works_(p.nodes.size()) {
-    for (std::uint32_t i = 0; i < p.device.work.size(); ++i)
-      if (p.device.work[i].scope < p.nodes.size()) works_[p.device.work[i].scope].push_back(i);
-  }
+      : options_(options),
+        tree_(p, {.parameters = options.parameters,
+                  .threads = options.threads,
+                  .work = options.value == folded_value::device,
+                  .append_name = &append_frame}) {}
 
   void put(text_sink& out) {
-    walk(
-        p_, [&](std::uint32_t node) { enter(node); },
-        [&](std::uint32_t) {
-          stack_.resize(sizes_.back());
-          sizes_.pop_back();
-        });
-    if (options_.value == folded_value::device) add_unknown_launches();
-    for (const auto& [stack, value] : lines_) out.put(stack + ' ' + std::to_string(value) + '\n');
+    tree_.walk([&](std::uint32_t node, bool) { enter(node, out); },
+               [&](std::uint32_t node) { leave(node); });
   }
 
  private:
-  void add_unknown_launches() {
-    for (const device_work& w : p_.device.work) {
-      if (w.scope < p_.nodes.size()) continue;
-      stack_ = "(launch not known)";
-      push(frames_.name(w));
-      add(whole_cost(w.total_ns));
-    }
+  static void append_frame(std::string& to, std::string_view name) {
+    const std::size_t before = to.size();
+    to += name;
+    std::replace(to.begin() + static_cast<std::ptrdiff_t>(before), to.end(), ';', ',');
   }
-  void enter(std::uint32_t node) {
+
+  void enter(std::uint32_t node, text_sink& out) {
+    if (node == 0) return;  // it stands for all threads
+    path_.push_back(node);
     sizes_.push_back(stack_.size());
-    if (p_.nodes[node].kind != scope_kind::root || options_.threads)
-      push(frame_name(p_, node, options_.parameters));
-    if (options_.value != folded_value::device) {
-      add(value_of(costs_.own(node)));
-      return;
-    }
-    for (const std::uint32_t work : works_[node]) {
-      const std::size_t size = stack_.size();
-      push(frames_.name(p_.device.work[work]));
-      add(whole_cost(p_.device.work[work].total_ns));
-      stack_.resize(size);
-    }
+    if (path_.size() <= most_frames) push(stack_, node);
+    const std::uint64_t value = value_of(tree_.nodes()[node].own);
+    if (value == 0) return;
+    out.put(path_.size() <= most_frames ? stack_ : cut_stack());
+    out.put(' ' + std::to_string(value) + '\n');
   }
-  void push(std::string frame) {
-    std::replace(frame.begin(), frame.end(), ';', ',');
-    if (!stack_.empty()) stack_ += ';';
-    stack_ += frame;
+  void leave(std::uint32_t node) {
+    if (node == 0) return;
+    stack_.resize(sizes_.back());
+    sizes_.pop_back();
+    path_.pop_back();
   }
-  void add(std::uint64_t value) {
-    if (value == 0 || stack_.empty()) return;
-    const std::uint32_t number =
-        numbers_.of(std::hash<std::string>{}(stack_),
-                    [&](std::uint32_t i) { return lines_[i].first == stack_; });
-    if (number == lines_.size()) lines_.emplace_back(stack_, 0);
-    lines_[number].second += value;
+  void push(std::string& stack, std::uint32_t node) const {
+    if (!stack.empty()) stack += ';';
+    stack += tree_.nodes()[node].name;
+  }
+  std::string cut_stack() const {
+    std::string out = stack_.substr(0, sizes_[frames_at_an_end]);
+    out += ';';
+    out += left_out_frame(path_.size());
+    for (std::size_t i = path_.size() - frames_at_an_end; i < path_.size(); ++i)
+      push(out, path_[i]);
+    return out;
   }
   std::uint64_t value_of(const node_cost& cost) const noexcept {
     switch (options_.value) {
+      case folded_value::device: return cost.device_ns;
       case folded_value::flops: return cost.flops;
       case folded_value::bytes: return cost.bytes;
       default: return cost.ns;
     }
   }
 
-  const profile& p_;
   const folded_options& options_;
-  node_costs costs_;
-  work_frames frames_;
-  std::vector<std::vector<std::uint32_t>> works_;  // by node
-  std::string stack_;
-  std::vector<std::size_t> sizes_;  // of the stacks around
-  numbering numbers_{64};
-  std::vector<std::pair<std::string, std::uint64_t>> lines_;
+  merged_tree tree_;
+  std::vector<std::uint32_t> path_;  // nodes, from the outermost one
+  std::string stack_;                // their names, of `most_frames` at the most
+  std::vector<std::size_t> sizes_;   // of the stacks around
 };
 
 KPROF_DETAIL_LOCAL inline status write_folded(const profile& run, const option_values& values,

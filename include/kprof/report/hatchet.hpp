@@ -61,14 +61,19 @@ inline constexpr option hatchet_option_table[] = {
 
 class hatchet_writer {
  public:
+  /// Readers of JSON call themselves for each level, and Python's ends at some 490 levels.
+  static constexpr std::uint32_t deepest = 200;
+
   hatchet_writer(const profile& p, const hatchet_options& options)
       : p_(p),
         device_time_(options.time == hatchet_time::automatic
                          ? !p.device.work.empty()
                          : options.time == hatchet_time::device),
-        tree_(
-            p,
-            {.parameters = options.parameters, .threads = options.threads, .work = device_time_}) {
+        tree_(p, {.parameters = options.parameters,
+                  .threads = options.threads,
+                  .work = device_time_,
+                  .deepest = deepest,
+                  .append_name = &append_json_text}) {
     for (const merged_node& n : tree_.nodes())
       for (std::size_t i = 0; i < used_.size(); ++i)
         if (n.flops_of[i] != 0) used_[i] = true;

@@ -114,7 +114,7 @@ struct output {
   /// What it takes beside `path`, which every output has.
   std::span<const option> options;
   /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
-  /// what to do; nothing has been put then. Must not throw.
+  /// what to do; nothing has been put then. What it throws is told as such a status.
   status (*write)(const profile& run, const option_values& options, text_sink& out);
   /// Whether it shows single scopes with these options: the profile that is written at the end
   /// then has them. Null: it never does.

@@ -7,7 +7,8 @@
 // kprof::write(profile, "pprof", ...) known in this binary.
 //
 // A sample is a node of the call tree with its own time, calls and work, or a kernel below it with
-// its time on the device. Its labels are the fields of the parameters, the type and the thread.
+// its time on the device. Its labels are the fields of the parameters, the type and the thread. Of
+// very deep stacks the middle is left out.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/names.hpp>
@@ -16,6 +17,7 @@
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/gzip_sink.hpp>
+#include <kprof/report/stacks/deep_stacks.hpp>
 #include <kprof/report/stacks/frame_names.hpp>
 #include <kprof/report/stacks/node_costs.hpp>
 #include <kprof/report/stacks/protobuf.hpp>
@@ -41,20 +43,27 @@ inline constexpr std::uint32_t sample_type = 1, sample = 2, location = 4, functi
 
 class pprof_writer {
  public:
-  explicit pprof_writer(const profile& p) : p_(p), costs_(p), frames_(p), stacks_(p.nodes.size()) {
+  explicit pprof_writer(const profile& p) : p_(p), costs_(p), frames_(p), works_(p.nodes.size()) {
     text_number("");  // the first text must be this one
   }
 
   /// What is written goes out part by part, samples first; pprof takes any order.
   void put(text_sink& out) {
-    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
-      put_node(i);
-      flush(out);
-    }
-    for (const device_work& w : p_.device.work) {
-      put_work(w);
-      flush(out);
-    }
+    std::vector<const device_work*> unknown;  // whose launch is not known
+    for (const device_work& w : p_.device.work)
+      (w.scope < works_.size() ? works_[w.scope] : unknown).push_back(&w);
+    walk(
+        p_,
+        [&](std::uint32_t node) {
+          put_node(node);
+          for (const device_work* w : works_[node]) put_work(*w);
+          flush(out);
+        },
+        [&](std::uint32_t node) {
+          if (p_.nodes[node].kind != scope_kind::root) stack_.pop_back();
+        });
+    for (const device_work* w : unknown) put_work(*w);
+    flush(out);
     for (const auto& [name, unit] : {std::pair{"calls", "count"},
                                      {"time", "nanoseconds"},
                                      {"device", "nanoseconds"},
@@ -83,7 +92,7 @@ class pprof_writer {
   void put_node(std::size_t node) {
     const scope_node& n = p_.nodes[node];
     if (n.kind == scope_kind::root) return;  // no frame but a label
-    stacks_[node] = location(frame_name(p_, node, false), n.file, n.line);
+    stack_.push_back(location(frame_name(p_, node, false), n.file, n.line));
     const node_cost& own = costs_.own(node);
     const std::uint64_t calls = n.calls + n.replays;
     if (calls != 0 || own.ns != 0 || own.flops != 0 || own.bytes != 0)
@@ -98,14 +107,23 @@ class pprof_writer {
   /// `below`: the location of a kernel under the node; 0: none.
   void put_sample(std::size_t node, std::uint64_t below, const std::vector<std::uint64_t>& values) {
     proto_message sample;
-    std::vector<std::uint64_t> path;
-    if (below != 0) path.push_back(below);
-    for (std::size_t at = node; at < p_.nodes.size(); at = parent_of(p_, at))
-      if (stacks_[at] != 0) path.push_back(stacks_[at]);
-    sample.numbers(1, path);  // leaf first
+    sample.numbers(1, path_down_to(below));
     sample.numbers(2, values);
     if (node < p_.nodes.size()) add_labels(sample, p_.nodes[node]);
     all_.message(pprof_field::sample, sample);
+  }
+  /// Leaf first.
+  std::vector<std::uint64_t> path_down_to(std::uint64_t below) {
+    std::vector<std::uint64_t> path;
+    if (below != 0) path.push_back(below);
+    const std::size_t frames = path.size() + stack_.size();
+    const bool is_cut = frames > most_frames;
+    const std::size_t inner = is_cut ? frames_at_an_end - path.size() : stack_.size();
+    path.insert(path.end(), stack_.rbegin(), stack_.rbegin() + static_cast<std::ptrdiff_t>(inner));
+    if (!is_cut) return path;
+    path.push_back(location(left_out_frame(frames), "", 0));
+    path.insert(path.end(), stack_.rend() - std::ptrdiff_t{frames_at_an_end}, stack_.rend());
+    return path;
   }
   void add_labels(proto_message& sample, const scope_node& n) {
     add_label(sample, "thread", thread_frame(p_, n.thread));
@@ -163,8 +181,9 @@ class pprof_writer {
   const profile& p_;
   node_costs costs_;
   work_frames frames_;
-  std::vector<std::uint64_t> stacks_;  // of each node its location; 0: it is no frame
-  proto_message all_;                  // what has not been put yet
+  std::vector<std::vector<const device_work*>> works_;  // by node
+  std::vector<std::uint64_t> stack_;                    // locations, from the outermost frame
+  proto_message all_;                                   // what has not been put yet
   numbering text_numbers_{64}, place_numbers_{64};
   std::vector<std::string> texts_;
   std::vector<place> places_;

@@ -15,7 +15,9 @@
 #include <kprof/session/verbose_line.hpp>
 #include <kprof/write/attempt.hpp>
 #include <kprof/write/descriptor.hpp>
+#include <kprof/write/message.hpp>
 #include <kprof/write/quiet_writes.hpp>
+#include <kprof/write/write_error.hpp>
 
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +32,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -133,10 +136,12 @@ class KPROF_DETAIL_LOCAL log_reader {
   std::unordered_map<std::uint32_t, std::unique_ptr<verbose_node>> nodes_;
 };
 
-/// Prints to a descriptor, which stays open. Never freed: its thread uses it.
+/// Prints to a descriptor, which stays open. Never freed: its thread uses it. `place`: where the
+/// descriptor leads, fit to print.
 class KPROF_DETAIL_LOCAL call_printer {
  public:
-  call_printer(recorder& of, int descriptor) : recorder_(of), descriptor_(descriptor) {}
+  call_printer(recorder& of, int descriptor, std::string place)
+      : recorder_(of), descriptor_(descriptor), place_(std::move(place)) {}
   call_printer(const call_printer&) = delete;
   call_printer& operator=(const call_printer&) = delete;
 
@@ -192,6 +197,7 @@ class KPROF_DETAIL_LOCAL call_printer {
 
   recorder& recorded() const noexcept { return recorder_; }
   int descriptor() const noexcept { return descriptor_; }
+  const std::string& place() const noexcept { return place_; }
   pid_t process() const noexcept { return process_; }
   const timebase& time() const noexcept { return time_; }
 
@@ -199,8 +205,9 @@ class KPROF_DETAIL_LOCAL call_printer {
   /// PIPE_BUF: a write of no more reaches a pipe in one piece, though others write into it too.
   static constexpr std::size_t most_at_once = 4096;
 
-  /// Writes the first bytes of `text_`, which are whole lines. What cannot be written is lost. A
-  /// reader that took nothing is waited for once, and not again for each piece until it takes one.
+  /// Writes the first bytes of `text_`, which are whole lines. What cannot be written is lost, and
+  /// one line says so. A reader that took nothing is waited for once, and not again for each piece
+  /// until it takes one.
   void put(std::size_t bytes) {
     if (bytes == 0 && text_.size() > most_at_once) bytes = text_.size();  // one long line
     if (bytes == 0) return;
@@ -211,10 +218,14 @@ class KPROF_DETAIL_LOCAL call_printer {
       last_error_ = write_all(to, std::string_view{text_}.substr(0, bytes),
                               last_error_ == EAGAIN ? 0 : reader_patience_ms);
     text_.erase(0, bytes);
+    if (last_error_ == 0 || descriptor_ == STDERR_FILENO || has_told_error_) return;
+    has_told_error_ = true;
+    tell({cannot_write(place_, last_error_).message, "; calls that verbose= prints are lost"});
   }
 
   recorder& recorder_;
   const int descriptor_;
+  const std::string place_;
   const pid_t process_ = getpid();  // that made it
   std::mutex mutex_;                // guards all below
   timebase time_;
@@ -225,6 +236,7 @@ class KPROF_DETAIL_LOCAL call_printer {
   std::vector<ended_call> calls_;
   std::string text_;
   int last_error_ = 0;  // of the latest piece; 0: it was written
+  bool has_told_error_ = false;
 };
 
 }  // namespace detail

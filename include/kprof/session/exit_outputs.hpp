@@ -18,6 +18,7 @@
 #include <kprof/write/attempt.hpp>
 #include <kprof/write/file_place.hpp>
 #include <kprof/write/message.hpp>
+#include <kprof/write/program_code.hpp>
 
 #include <algorithm>
 #include <string>
@@ -64,7 +65,8 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   report_options with_color = options;
   if (!options.color) with_color.color = to.takes_color();
   std::string text;
-  if (status s = write_text(run, with_color, text); !s) return s;
+  if (status s = status_of_program_code([&] { return write_text(run, with_color, text); }); !s)
+    return s;
   static_cast<void>(to.append(text));
   return to.close();
 }

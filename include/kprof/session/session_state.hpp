@@ -286,11 +286,11 @@ class KPROF_DETAIL_LOCAL session_state {
     const calibration_point now = clock_.read();
     {
       const attribution_lock devices = device_.lock_attribution();
-      if (phases_.has_recorded()) recorder_.restart(now.ticks);  // may fail for want of memory
-      clock_.restart(now);
-      exit_report_.restart();
+      const std::size_t of_devices = device_.has_collected() ? device_session::share(memory) : 0;
+      if (!phases_.has_recorded()) recorder_.set_memory(memory - of_devices);
+      else recorder_.restart(now.ticks, memory - of_devices);  // may fail for want of memory
+      clock_.restart(now), exit_report_.restart();
       memory_ = memory;
-      recorder_.set_memory(memory - (device_.has_collected() ? device_session::share(memory) : 0));
       device_.restart(devices, now, memory, settings_.device_timeline);
     }
   }

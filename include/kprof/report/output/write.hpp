@@ -12,6 +12,7 @@
 #include <kprof/report/output/read_request.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/message.hpp>
+#include <kprof/write/program_code.hpp>
 #include <kprof/write/within_memory.hpp>
 
 #include <sys/stat.h>
@@ -46,6 +47,12 @@ namespace detail {
   return file(n);
 }
 
+/// Has the output write, which may be the program's own.
+[[gnu::cold]] inline status output_called(const request_reading& request, const profile& run,
+                                          text_sink& sink) {
+  return status_of_program_code([&] { return request.what->write(run, request.values, sink); });
+}
+
 [[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
     const profile& run, std::string_view name, const std::vector<option_setting>& options,
     write_time when) {
@@ -59,7 +66,7 @@ namespace detail {
         return static_cast<destination*>(where)->append(text);
       },
       &to, to.takes_color());
-  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  if (status s = output_called(request, run, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
   const status done = to.close();
   if (done && !own_file.empty())
@@ -81,7 +88,7 @@ namespace detail {
         return {};
       },
       &out);
-  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  if (status s = output_called(request, run, sink); !s) return s;
   sink.flush();
   text = std::move(out);
   return {};

@@ -4,7 +4,7 @@
 
 // The call tree with nodes of the same name under the same parent as one, whatever their threads
 // and call sites, and with the work of devices as nodes below what launched it. Included by
-// hatchet.hpp. Pure.
+// folded.hpp and hatchet.hpp. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
@@ -12,7 +12,6 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/stacks/frame_names.hpp>
 #include <kprof/report/stacks/node_costs.hpp>
-#include <kprof/report/trace/json_text.hpp>
 
 #include <array>
 #include <cstddef>
@@ -42,7 +41,7 @@ constexpr std::size_t flops_width(dtype type) noexcept {
 struct merged_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU, no_device = none;
 
-  std::string name;  ///< as text of JSON, which is cut at 1,000 bytes
+  std::string name;  ///< as merged_tree_options::append_name spells it
   std::uint32_t parent = none;
   std::uint32_t depth = 0;
   std::uint64_t calls = 0;           ///< of scopes, finished or replayed
@@ -59,14 +58,14 @@ struct merged_tree_options {
   bool parameters = true;  ///< operators are told apart by them
   bool threads = false;    ///< the first nodes are the threads
   bool work = true;        ///< work of devices has nodes
+  /// Scopes deeper than that count to the one around them.
+  std::uint32_t deepest = ~std::uint32_t{0};
+  /// How names are written. Those that are written alike are one.
+  void (*append_name)(std::string& to, std::string_view name) = nullptr;
 };
 
 class merged_tree {
  public:
-  /// Scopes deeper than that count to the one around them: readers of JSON call themselves for each
-  /// level, and Python's ends at some 490 levels.
-  static constexpr std::uint32_t deepest = 200;
-
   merged_tree(const profile& p, const merged_tree_options& options)
       : p_(p), options_(options), costs_(p), frames_(p), place_(p.nodes.size()) {
     nodes_.emplace_back().name = "ROOT";
@@ -107,7 +106,7 @@ class merged_tree {
     const std::uint32_t parent = parent_of(p_, node);
     const std::uint32_t around = parent == scope_node::none ? 0 : place_[parent];
     const bool is_merged = n.kind == scope_kind::root && !options_.threads;
-    place_[node] = is_merged || nodes_[around].depth >= deepest
+    place_[node] = is_merged || nodes_[around].depth >= options_.deepest
                        ? around
                        : child(around, frame_name(p_, node, options_.parameters));
     merged_node& to = nodes_[place_[node]];
@@ -150,14 +149,15 @@ class merged_tree {
       own.device = w.device;
     }
     for (std::uint32_t at = nodes_[place_[op]].parent; at != merged_node::none;
-         at = nodes_[at].parent)
+         at = nodes_[at].parent) {
+      if (seen[at].by_others) return;  // and so has all around it
       seen[at].by_others = true;
+    }
   }
 
-  /// Names that read the same when they are cut are one.
   std::uint32_t child(std::uint32_t parent, std::string_view of) {
     std::string name;
-    append_json_text(name, of);
+    options_.append_name(name, of);
     const std::uint32_t number = numbers_.of(
         std::hash<std::string>{}(name) ^ parent * 0x9E3779B97F4A7C15U, [&](std::uint32_t i) {
           return nodes_[i + 1].parent == parent && nodes_[i + 1].name == name;
