@@ -47194,7 +47194,52 @@ KPROF_DETAIL_END
 #ifndef KPROF_SESSION_APPLY_SETTINGS_HPP
 #define KPROF_SESSION_APPLY_SETTINGS_HPP
 
-// What the settings say of the program, in its profile.
+// What the settings say of the program, in its profile, and of the memory that recording may take.
+
+// <kprof/session/notes.hpp>
+#ifndef KPROF_SESSION_NOTES_HPP
+#define KPROF_SESSION_NOTES_HPP
+
+// What the session tells in every report besides its state. Guarded by the session's lock.
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class session_notes {
+ public:
+  /// Adds a note, unless it is there.
+  void add(std::string note) {
+    for (const std::string& n : all_)
+      if (n == note) return;
+    all_.push_back(std::move(note));
+  }
+  /// In the child of a fork.
+  void add_fork() noexcept {
+    static_cast<void>(attempt([this] {
+      add("forked from process " + std::to_string(getppid()) +
+          ": this profile is of the child alone");
+    }));
+  }
+  const std::vector<std::string>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/notes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -47206,6 +47251,16 @@ namespace detail {
   for (scope_node& n : run.nodes)
     if (n.kind == scope_kind::op && n.work.threads == 0 && !is_part(n))
       n.work.threads = holding.threads;
+}
+
+/// Bytes for the recording; a note where the settings have fewer.
+[[gnu::cold]] inline std::size_t usable_memory(const settings& holding, session_notes& notes) {
+  static_assert(settings::smallest_memory == recorder::smallest_memory);
+  const std::size_t memory = std::max(holding.memory, recorder::smallest_memory);
+  if (memory != holding.memory)
+    notes.add("memory=" + std::to_string(holding.memory) +
+              " is too small to work with; the smallest, 1 MiB, is used");
+  return memory;
 }
 
 }  // namespace detail
@@ -47578,9 +47633,11 @@ class KPROF_DETAIL_LOCAL device_state {
           "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
           "or kprof::start() once it is loaded";
   }
+  /// There is no collector any more: the recording that it was opened for does not have it.
+  void set_late() { set(late); }
   /// `is_open`: there is a collector, but the recording began without it.
   std::string text(bool is_open) {
-    if (is_open) return "not collected: CUPTI was open only after the recording had begun";
+    if (is_open) return late;
     const std::lock_guard lock(mutex_);
     return text_;
   }
@@ -47598,6 +47655,8 @@ class KPROF_DETAIL_LOCAL device_state {
   }
 
  private:
+  static constexpr char late[] = "not collected: CUPTI was open only after the recording had begun";
+
   std::mutex mutex_;  // guards text_
   std::string text_;  // why nothing is collected, or the collector's version
   std::atomic<std::uint64_t> joined_after_ns_{0};
@@ -47793,47 +47852,6 @@ KPROF_DETAIL_END
 
 // The clock that scopes and launches are timed with: the CPU's counter or clock_gettime, and the
 // line that turns its ticks into nanoseconds. Its owner's lock guards it, but for now().
-
-// <kprof/session/notes.hpp>
-#ifndef KPROF_SESSION_NOTES_HPP
-#define KPROF_SESSION_NOTES_HPP
-
-// What the session tells in every report besides its state. Guarded by the session's lock.
-
-#include <unistd.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class session_notes {
- public:
-  /// Adds a note, unless it is there.
-  void add(std::string note) {
-    for (const std::string& n : all_)
-      if (n == note) return;
-    all_.push_back(std::move(note));
-  }
-  /// In the child of a fork.
-  void add_fork() noexcept {
-    static_cast<void>(attempt([this] {
-      add("forked from process " + std::to_string(getppid()) +
-          ": this profile is of the child alone");
-    }));
-  }
-  const std::vector<std::string>& all() const noexcept { return all_; }
-
- private:
-  std::vector<std::string> all_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/session/notes.hpp>
 
 #include <time.h>
 
@@ -48058,14 +48076,15 @@ class KPROF_DETAIL_LOCAL device_session {
     return buffers_share(memory) + attribution::share(memory);
   }
 
-  // Collectors open libraries and call drivers, and a thread that is opening a library may be
-  // waiting for the session: the session calls these without its lock.
+  // The session calls these without its lock: a thread that opens a library may wait for it.
 
   /// Begins to collect, or goes on. A failure is part of describe().
   void collect(const settings& wanted, bool uses_counter) {
     // Launches made before another thread has started the collector would not be seen.
     const auto lock = lock_control();
     if (!lock || abandoned_ || collecting_) return;
+    // Launches may be seen before the recording begins, and run when it has begun.
+    if (own_recorder->memory_limit() == 0) own_recorder->set_memory(recorder::smallest_memory);
     clock_.use_counter(uses_counter);
     const std::size_t memory = wanted.memory;
     const bool timeline = wanted.device_timeline;
@@ -48078,8 +48097,7 @@ class KPROF_DETAIL_LOCAL device_session {
       if (!has_collected_) attribution_.restart(at.realtime_ns, memory, timeline);
     }
     transcript_.open();
-    opening_ = true;
-    state_.set_opening();
+    opening_ = true, state_.set_opening();
     status s{out_of_memory};
     static_cast<void>(attempt(
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
@@ -48107,12 +48125,15 @@ class KPROF_DETAIL_LOCAL device_session {
   void flush() {
     if (const auto lock = lock_control(); lock && collecting_) fetch_all(owner_.collector->flush);
   }
-  void stop() {
-    if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
+  /// Ends collecting, if it is on and is_wanted() does not say that there is a recording with it.
+  template <class Wanted>
+  void stop_unless(Wanted is_wanted) {
+    const auto lock = lock_control();
+    if (lock && collecting_ && !is_wanted()) finish(owner_.collector->stop), state_.set_late();
   }
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
-  /// after 5 s if another thread is waiting for a device that never finishes.
-  /// True if it was collecting, and has all records now: the devices rest, and CUPTI is gone.
+  /// after 5 s if another thread is waiting for a device that never finishes. True if it was
+  /// collecting, and has all records now: the devices rest, and CUPTI is gone.
   bool end() {
     if (abandoned_ || recorder_is_lost) return false;
     const auto lock = lock_within(5000, control_);
@@ -48138,8 +48159,7 @@ class KPROF_DETAIL_LOCAL device_session {
   /// A recording begins. The recorder has emptied the threads' logs while the caller held the lock.
   void restart(const attribution_lock&, const calibration_point& now, std::size_t memory,
                bool history) {
-    session_start_ = now.ticks;
-    notes_calls_ = history;
+    session_start_ = now.ticks, notes_calls_ = history;
     if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
     state_.set_joined_after(0);
@@ -48234,12 +48254,9 @@ class KPROF_DETAIL_LOCAL device_session {
     const mark_inside_kprof mark;  // a launching thread's allocator may have guards
     static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
   }
-
-  void write_launch(const observed_call& call, launch_kind what, bool ignored) {
-    attribution_lock own(attribution_.mutex());
-    const std::uint64_t began = clock_.calibrated_realtime_of(call.began);
-    own.unlock();
-    transcript_.launch(*own_recorder, call, began, what, ignored);
+  std::uint64_t realtime_of(std::uint64_t ticks) {
+    const attribution_lock own(attribution_.mutex());
+    return clock_.calibrated_realtime_of(ticks);
   }
 
   // ---- what the collector calls, in the owner
@@ -48250,7 +48267,8 @@ class KPROF_DETAIL_LOCAL device_session {
     const bool ignored = !own.counts_launches();
     own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
-    if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
+    if (own.transcript_.is_open())
+      own.transcript_.launch(*own_recorder, call, own.realtime_of(call.began), what, ignored);
   }
   static void called(const observed_call& call) noexcept {
     if (own_device->counts_launches()) own_device->note(call, record_kind::host_call);
@@ -49261,6 +49279,46 @@ inline void print_live_calls() noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/live_calls.hpp>
+
+// <kprof/session/opening_turn.hpp>
+#ifndef KPROF_SESSION_OPENING_TURN_HPP
+#define KPROF_SESSION_OPENING_TURN_HPP
+
+// Opening CUPTI may take so long that the recording for which a thread opens it has been stopped by
+// another thread meanwhile, or goes on without CUPTI. Then nobody else would let go of CUPTI.
+// Included by session_state.hpp.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// While it lives, its thread starts or stops a recording of the session. The last of several
+/// threads ends collecting where no recording wants it. It dies without the session's lock.
+template <class Session>
+class opening_turn {
+ public:
+  explicit opening_turn(Session& session) noexcept : session_(session) { ++session_.openers_; }
+  ~opening_turn() {
+    if (--session_.openers_ != 0) return;
+    static_cast<void>(attempt([this] {
+      const auto is_wanted = [this] {
+        const session_lock lock(session_.mutex_);
+        return session_.openers_ != 0 ||
+               (session_.phases_.is_running() && session_.settings_.cupti != cupti_choice::off);
+      };
+      if (!is_wanted()) session_.device_.stop_unless(is_wanted);
+    }));
+  }
+  opening_turn(const opening_turn&) = delete;
+  opening_turn& operator=(const opening_turn&) = delete;
+
+ private:
+  Session& session_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/opening_turn.hpp>
 
 // <kprof/session/other_builds.hpp>
 #ifndef KPROF_SESSION_OTHER_BUILDS_HPP
@@ -52530,7 +52588,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/session_steps.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -52583,6 +52641,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   status start() { return steps.start(effective_environment(), true); }
   status start(const effective_settings& wanted, bool from_environment) {
+    const opening_turn turn(*this);
     open_libraries(wanted);
     const session_lock lock(mutex_);
     settings_are_from_environment_ = from_environment;
@@ -52597,6 +52656,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const mark_inside_kprof mark;
     if (!is_armed()) return;
     const effective_settings wanted = effective_environment();
+    const opening_turn turn(*this);
     open_libraries(wanted);
     const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(wanted);
@@ -52604,7 +52664,8 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void stop() {
-    static_cast<void>(attempt([this] { device_.stop(); }));
+    const opening_turn turn(*this);
+    static_cast<void>(attempt([this] { device_.stop_unless([] { return false; }); }));
     const session_lock lock(mutex_);
     steps.count(false);
     const bool was_running = phases_.is_running();
@@ -52626,8 +52687,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void resume() {
     const session_lock lock(mutex_);
     if (!phases_.resume(clock_.elapsed_ns())) return;
-    device_.set_recording(true), clock_.count_cpu(true);
-    listen_by(recording_api());
+    device_.set_recording(true), clock_.count_cpu(true), listen_by(recording_api());
   }
 
   profile snapshot(single_scopes wanted) {
@@ -52705,6 +52765,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
  private:
   friend class session_steps;
+  friend class opening_turn<session_state>;
   /// The caller holds the lock.
   const settings& environment() {
     environment_.leave_parents_paths(settings_);
@@ -52744,8 +52805,7 @@ class KPROF_DETAIL_LOCAL session_state {
       return {};
     }
     environment_.tell_mistakes();
-    settings before = wanted.value;
-    std::swap(settings_, before);
+    settings before = std::exchange(settings_, wanted.value);
     ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
     print_live_calls();
@@ -52769,11 +52829,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   /// Forgets what was recorded, and shares the memory out anew.
   void restart_recording() {
-    static_assert(settings::smallest_memory == recorder::smallest_memory);
-    const std::size_t memory = std::max(settings_.memory, recorder::smallest_memory);
-    if (memory != settings_.memory)
-      notes_.add("memory=" + std::to_string(settings_.memory) +
-                 " is too small to work with; the smallest, 1 MiB, is used");
+    const std::size_t memory = usable_memory(settings_, notes_);
     recorder_.sites().set_step_name(settings_.step);
     const calibration_point now = clock_.read();
     {
@@ -52826,6 +52882,7 @@ class KPROF_DETAIL_LOCAL session_state {
   device_session device_{recorder_};
   session_clock clock_;
   session_phases phases_;
+  std::atomic<int> openers_{0};  // see opening_turn; not guarded
   environment_settings environment_;
   settings settings_;  // those that hold
   bool settings_are_from_environment_ = true;
