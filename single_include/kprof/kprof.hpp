@@ -14657,6 +14657,7 @@ class step_rows {
   /// Of a row without steps: whether it is known which of its calls did what on the device.
   struct rates_of_row {
     bool on_device = false;
+    bool lacks_work = false;  // nobody knows of which step
     bool of_steps = true;
     bool of_rest = true;
   };
@@ -14678,11 +14679,17 @@ class step_rows {
     rates_.resize(whole_.size());
     of_set_.resize(numbers_.sets);
     if (device_.whole.empty()) return;
+    // A graph and a copy do not show which of their records are missing.
+    const device_completeness& c = p_.device.complete;
+    const bool lost = c.dropped + c.cut_buffers + c.foreign_buffers > 0;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const scope_node& n = p_.nodes[i];
       const std::uint32_t row = numbers_.row_of[i];
-      if (row == scope_node::none || n.kind != scope_kind::op) continue;
+      if (row == scope_node::none) continue;
       const device_sum& did = device_.whole[i];
+      if (did.unrecorded > 0 || (lost && did.in_graphs + did.copies > 0))
+        rates_[row].lacks_work = true;
+      if (n.kind != scope_kind::op) continue;
       if (did.runs() == 0 && did.unrecorded == 0) continue;
       rates_[row].on_device = true;
       variant_sum& set = of_set_[numbers_.set_of[i]];
@@ -14856,12 +14863,12 @@ class step_rows {
   void finish_device(operator_row& row, const part_of_row& part, double all_device) const {
     const figure unknown{0, absence::not_by_step};
     const rates_of_row& rates = rates_[part.whole];
-    row.knows_device_of_step = row.of_step && parts_.device.knows(part.step);
-    if (row.knows_device_of_step || !row.of_step) part.device.finish(row, all_device, p_);
+    const bool is_known = row.of_step && parts_.device.knows(part.step);
+    row.knows_device_of_step = is_known && !rates.lacks_work;
+    if (is_known || !row.of_step) part.device.finish(row, all_device, p_);
     else row.gap_ns = unknown;
     const bool knows_rates =
-        part.device.total.runs() > 0 &&
-        (row.of_step ? row.knows_device_of_step && rates.of_steps : rates.of_rest);
+        part.device.total.runs() > 0 && (row.of_step ? is_known && rates.of_steps : rates.of_rest);
     if (knows_rates) return;
     // Whose time it would be over, or what else is in a step, is not known.
     if (rates.on_device) row.flops_per_s = row.bytes_per_s = row.device_mean_ns = unknown;
@@ -39401,12 +39408,35 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     become(id, scope_of(original), now);
   }
-  /// The node, of an executable graph, became the work of another call at `now`. A replay counts
-  /// the scopes around it where it did before.
+  /// The node, of an executable graph, became the work of another call at `now`, and with it the
+  /// others that were captured in the same call: what a replay takes and what it counts stay with
+  /// one call. A replay counts the scopes around it where it did before.
   void set(std::uint64_t id, std::uint32_t path, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
-    const node* const n = used(id);
-    if (n != nullptr) become(id, {path, n->where.scopes_started_here}, now);
+    const node* const set = used(id);
+    if (set == nullptr) return;
+    const std::uint64_t from = graph_of(set->original);
+    const std::uint32_t before = set->where.path;
+    // 0: it lies between the call's nodes, and is of a graph in the graph.
+    const auto beside = [&](const node& n) {
+      if (n.is_gone || graph_of(n.original) != from) return 0;
+      return n.copied && n.where.path == before ? 1 : -1;
+    };
+    std::vector<node>& all = graphs_.find(graph_of(id))->second.nodes;
+    const node *first = set, *last = set;
+    for (const node* n = set; first->where.scopes_started_here == 0 && n != all.data();) {
+      const int is = beside(*--n);
+      if (is < 0) break;
+      if (is > 0) first = n;
+    }
+    for (const node* n = set; ++n != all.data() + all.size();) {
+      const int is = beside(*n);
+      if (is < 0 || (is > 0 && n->where.scopes_started_here != 0)) break;
+      if (is > 0) last = n;
+    }
+    for (const node* n = first; n <= last; ++n)
+      if (beside(*n) > 0)
+        become(graph_of(id) << 32U | n->number, {path, n->where.scopes_started_here}, now);
   }
   /// The executable graph's copy of a node, and where it belongs now; false where that is not
   /// known.
@@ -47403,7 +47433,52 @@ KPROF_DETAIL_END
 #ifndef KPROF_SESSION_APPLY_SETTINGS_HPP
 #define KPROF_SESSION_APPLY_SETTINGS_HPP
 
-// What the settings say of the program, in its profile.
+// What the settings say of the program, in its profile, and of the memory that recording may take.
+
+// <kprof/session/notes.hpp>
+#ifndef KPROF_SESSION_NOTES_HPP
+#define KPROF_SESSION_NOTES_HPP
+
+// What the session tells in every report besides its state. Guarded by the session's lock.
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class session_notes {
+ public:
+  /// Adds a note, unless it is there.
+  void add(std::string note) {
+    for (const std::string& n : all_)
+      if (n == note) return;
+    all_.push_back(std::move(note));
+  }
+  /// In the child of a fork.
+  void add_fork() noexcept {
+    static_cast<void>(attempt([this] {
+      add("forked from process " + std::to_string(getppid()) +
+          ": this profile is of the child alone");
+    }));
+  }
+  const std::vector<std::string>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/notes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -47415,6 +47490,16 @@ namespace detail {
   for (scope_node& n : run.nodes)
     if (n.kind == scope_kind::op && n.work.threads == 0 && !is_part(n))
       n.work.threads = holding.threads;
+}
+
+/// Bytes for the recording; a note where the settings have fewer.
+[[gnu::cold]] inline std::size_t usable_memory(const settings& holding, session_notes& notes) {
+  static_assert(settings::smallest_memory == recorder::smallest_memory);
+  const std::size_t memory = std::max(holding.memory, recorder::smallest_memory);
+  if (memory != holding.memory)
+    notes.add("memory=" + std::to_string(holding.memory) +
+              " is too small to work with; the smallest, 1 MiB, is used");
+  return memory;
 }
 
 }  // namespace detail
@@ -47787,9 +47872,11 @@ class KPROF_DETAIL_LOCAL device_state {
           "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
           "or kprof::start() once it is loaded";
   }
+  /// There is no collector any more: the recording that it was opened for does not have it.
+  void set_late() { set(late); }
   /// `is_open`: there is a collector, but the recording began without it.
   std::string text(bool is_open) {
-    if (is_open) return "not collected: CUPTI was open only after the recording had begun";
+    if (is_open) return late;
     const std::lock_guard lock(mutex_);
     return text_;
   }
@@ -47807,6 +47894,8 @@ class KPROF_DETAIL_LOCAL device_state {
   }
 
  private:
+  static constexpr char late[] = "not collected: CUPTI was open only after the recording had begun";
+
   std::mutex mutex_;  // guards text_
   std::string text_;  // why nothing is collected, or the collector's version
   std::atomic<std::uint64_t> joined_after_ns_{0};
@@ -48002,47 +48091,6 @@ KPROF_DETAIL_END
 
 // The clock that scopes and launches are timed with: the CPU's counter or clock_gettime, and the
 // line that turns its ticks into nanoseconds. Its owner's lock guards it, but for now().
-
-// <kprof/session/notes.hpp>
-#ifndef KPROF_SESSION_NOTES_HPP
-#define KPROF_SESSION_NOTES_HPP
-
-// What the session tells in every report besides its state. Guarded by the session's lock.
-
-#include <unistd.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class session_notes {
- public:
-  /// Adds a note, unless it is there.
-  void add(std::string note) {
-    for (const std::string& n : all_)
-      if (n == note) return;
-    all_.push_back(std::move(note));
-  }
-  /// In the child of a fork.
-  void add_fork() noexcept {
-    static_cast<void>(attempt([this] {
-      add("forked from process " + std::to_string(getppid()) +
-          ": this profile is of the child alone");
-    }));
-  }
-  const std::vector<std::string>& all() const noexcept { return all_; }
-
- private:
-  std::vector<std::string> all_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/session/notes.hpp>
 
 #include <time.h>
 
@@ -48267,14 +48315,15 @@ class KPROF_DETAIL_LOCAL device_session {
     return buffers_share(memory) + attribution::share(memory);
   }
 
-  // Collectors open libraries and call drivers, and a thread that is opening a library may be
-  // waiting for the session: the session calls these without its lock.
+  // The session calls these without its lock: a thread that opens a library may wait for it.
 
   /// Begins to collect, or goes on. A failure is part of describe().
   void collect(const settings& wanted, bool uses_counter) {
     // Launches made before another thread has started the collector would not be seen.
     const auto lock = lock_control();
     if (!lock || abandoned_ || collecting_) return;
+    // Launches may be seen before the recording begins, and run when it has begun.
+    if (own_recorder->memory_limit() == 0) own_recorder->set_memory(recorder::smallest_memory);
     clock_.use_counter(uses_counter);
     const std::size_t memory = wanted.memory;
     const bool timeline = wanted.device_timeline;
@@ -48287,8 +48336,7 @@ class KPROF_DETAIL_LOCAL device_session {
       if (!has_collected_) attribution_.restart(at.realtime_ns, memory, timeline);
     }
     transcript_.open();
-    opening_ = true;
-    state_.set_opening();
+    opening_ = true, state_.set_opening();
     status s{out_of_memory};
     static_cast<void>(attempt(
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
@@ -48316,12 +48364,15 @@ class KPROF_DETAIL_LOCAL device_session {
   void flush() {
     if (const auto lock = lock_control(); lock && collecting_) fetch_all(owner_.collector->flush);
   }
-  void stop() {
-    if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
+  /// Ends collecting, if it is on and is_wanted() does not say that there is a recording with it.
+  template <class Wanted>
+  void stop_unless(Wanted is_wanted) {
+    const auto lock = lock_control();
+    if (lock && collecting_ && !is_wanted()) finish(owner_.collector->stop), state_.set_late();
   }
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
-  /// after 5 s if another thread is waiting for a device that never finishes.
-  /// True if it was collecting, and has all records now: the devices rest, and CUPTI is gone.
+  /// after 5 s if another thread is waiting for a device that never finishes. True if it was
+  /// collecting, and has all records now: the devices rest, and CUPTI is gone.
   bool end() {
     if (abandoned_ || recorder_is_lost) return false;
     const auto lock = lock_within(5000, control_);
@@ -48347,8 +48398,7 @@ class KPROF_DETAIL_LOCAL device_session {
   /// A recording begins. The recorder has emptied the threads' logs while the caller held the lock.
   void restart(const attribution_lock&, const calibration_point& now, std::size_t memory,
                bool history) {
-    session_start_ = now.ticks;
-    notes_calls_ = history;
+    session_start_ = now.ticks, notes_calls_ = history;
     if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
     state_.set_joined_after(0);
@@ -48443,12 +48493,9 @@ class KPROF_DETAIL_LOCAL device_session {
     const mark_inside_kprof mark;  // a launching thread's allocator may have guards
     static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
   }
-
-  void write_launch(const observed_call& call, launch_kind what, bool ignored) {
-    attribution_lock own(attribution_.mutex());
-    const std::uint64_t began = clock_.calibrated_realtime_of(call.began);
-    own.unlock();
-    transcript_.launch(*own_recorder, call, began, what, ignored);
+  std::uint64_t realtime_of(std::uint64_t ticks) {
+    const attribution_lock own(attribution_.mutex());
+    return clock_.calibrated_realtime_of(ticks);
   }
 
   // ---- what the collector calls, in the owner
@@ -48459,7 +48506,8 @@ class KPROF_DETAIL_LOCAL device_session {
     const bool ignored = !own.counts_launches();
     own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
-    if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
+    if (own.transcript_.is_open())
+      own.transcript_.launch(*own_recorder, call, own.realtime_of(call.began), what, ignored);
   }
   static void called(const observed_call& call) noexcept {
     if (own_device->counts_launches()) own_device->note(call, record_kind::host_call);
@@ -49470,6 +49518,46 @@ inline void print_live_calls() noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/live_calls.hpp>
+
+// <kprof/session/opening_turn.hpp>
+#ifndef KPROF_SESSION_OPENING_TURN_HPP
+#define KPROF_SESSION_OPENING_TURN_HPP
+
+// Opening CUPTI may take so long that the recording for which a thread opens it has been stopped by
+// another thread meanwhile, or goes on without CUPTI. Then nobody else would let go of CUPTI.
+// Included by session_state.hpp.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// While it lives, its thread starts or stops a recording of the session. The last of several
+/// threads ends collecting where no recording wants it. It dies without the session's lock.
+template <class Session>
+class opening_turn {
+ public:
+  explicit opening_turn(Session& session) noexcept : session_(session) { ++session_.openers_; }
+  ~opening_turn() {
+    if (--session_.openers_ != 0) return;
+    static_cast<void>(attempt([this] {
+      const auto is_wanted = [this] {
+        const session_lock lock(session_.mutex_);
+        return session_.openers_ != 0 ||
+               (session_.phases_.is_running() && session_.settings_.cupti != cupti_choice::off);
+      };
+      if (!is_wanted()) session_.device_.stop_unless(is_wanted);
+    }));
+  }
+  opening_turn(const opening_turn&) = delete;
+  opening_turn& operator=(const opening_turn&) = delete;
+
+ private:
+  Session& session_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/opening_turn.hpp>
 
 // <kprof/session/other_builds.hpp>
 #ifndef KPROF_SESSION_OTHER_BUILDS_HPP
@@ -52739,7 +52827,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/session_steps.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -52792,6 +52880,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   status start() { return steps.start(effective_environment(), true); }
   status start(const effective_settings& wanted, bool from_environment) {
+    const opening_turn turn(*this);
     open_libraries(wanted);
     const session_lock lock(mutex_);
     settings_are_from_environment_ = from_environment;
@@ -52806,6 +52895,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const mark_inside_kprof mark;
     if (!is_armed()) return;
     const effective_settings wanted = effective_environment();
+    const opening_turn turn(*this);
     open_libraries(wanted);
     const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(wanted);
@@ -52813,7 +52903,8 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void stop() {
-    static_cast<void>(attempt([this] { device_.stop(); }));
+    const opening_turn turn(*this);
+    static_cast<void>(attempt([this] { device_.stop_unless([] { return false; }); }));
     const session_lock lock(mutex_);
     steps.count(false);
     const bool was_running = phases_.is_running();
@@ -52835,8 +52926,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void resume() {
     const session_lock lock(mutex_);
     if (!phases_.resume(clock_.elapsed_ns())) return;
-    device_.set_recording(true), clock_.count_cpu(true);
-    listen_by(recording_api());
+    device_.set_recording(true), clock_.count_cpu(true), listen_by(recording_api());
   }
 
   profile snapshot(single_scopes wanted) {
@@ -52914,6 +53004,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
  private:
   friend class session_steps;
+  friend class opening_turn<session_state>;
   /// The caller holds the lock.
   const settings& environment() {
     environment_.leave_parents_paths(settings_);
@@ -52953,8 +53044,7 @@ class KPROF_DETAIL_LOCAL session_state {
       return {};
     }
     environment_.tell_mistakes();
-    settings before = wanted.value;
-    std::swap(settings_, before);
+    settings before = std::exchange(settings_, wanted.value);
     ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
     print_live_calls();
@@ -52978,11 +53068,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   /// Forgets what was recorded, and shares the memory out anew.
   void restart_recording() {
-    static_assert(settings::smallest_memory == recorder::smallest_memory);
-    const std::size_t memory = std::max(settings_.memory, recorder::smallest_memory);
-    if (memory != settings_.memory)
-      notes_.add("memory=" + std::to_string(settings_.memory) +
-                 " is too small to work with; the smallest, 1 MiB, is used");
+    const std::size_t memory = usable_memory(settings_, notes_);
     recorder_.sites().set_step_name(settings_.step);
     const calibration_point now = clock_.read();
     {
@@ -53035,6 +53121,7 @@ class KPROF_DETAIL_LOCAL session_state {
   device_session device_{recorder_};
   session_clock clock_;
   session_phases phases_;
+  std::atomic<int> openers_{0};  // see opening_turn; not guarded
   environment_settings environment_;
   settings settings_;  // those that hold
   bool settings_are_from_environment_ = true;

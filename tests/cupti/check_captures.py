@@ -154,6 +154,13 @@ expect(
     work=["Op n=9: _Z6kernelPf 1 timed", "graph/Op n=1: _Z6kernelPf 20 timed"],
 )
 check("and it is told how often", "executable graphs, 2 times" in r.stdout, r)
+rows(
+    "a call that sets one node of a captured call takes all of that call",
+    run("sets_some_nodes_of_a_call"),
+    "n=1: calls 2 replays 40 runs 80 flop 80 rate known",
+    "n=2: calls 1 replays 10 runs 20 flop 40 rate known",
+    "n=3: calls 1 replays 10 runs 20 flop 60 rate known",
+)
 r = run("updates_in_a_loop")
 check("each update has its own scope's work", "right 1000 of 1000\n" in r.stdout, r)
 r = run("starts_in_a_call")

@@ -6,10 +6,18 @@ PROGRAM CUPTI MISSING NOT_CUPTI
 The libraries are those of check_programs.py.
 """
 
+import concurrent.futures
 import sys
 
 sys.dont_write_bytecode = True
 from programs import check, expect, failures, numbers, run
+
+# They mostly wait.
+waiting = concurrent.futures.ThreadPoolExecutor()
+stops_while_cupti_is_opened = waiting.submit(run, "stops_while_cupti_is_opened", LOAD_MS=3000)
+launches_while_cupti_is_opened = waiting.submit(
+    run, "launches_while_cupti_is_opened", LOAD_MS=2000
+)
 
 r = run("plain", DROP=4)
 check(
@@ -91,6 +99,20 @@ found = numbers(r)
 check(
     "launches whose records have no correlation id are not guessed",
     r.returncode == 7 and found["unknown"] == 5 and found["attributed"] == 0,
+    r,
+)
+r = stops_while_cupti_is_opened.result()
+expect("a later recording has all", r, launches=4, attributed=4, unknown=0, ignored=0)
+check(
+    "who opened CUPTI for a recording that was stopped meanwhile lets it go",
+    "the other subscribes 0\n" in r.stdout and numbers(r)["rates"] == {"n=3": "known"},
+    r,
+)
+r = launches_while_cupti_is_opened.result()
+# The one that the other thread is in when CUPTI begins to tell of launches is not known.
+check(
+    "what was launched while CUPTI was opened is known when it runs later",
+    r.returncode == 7 and numbers(r)["unknown"] <= 1 and numbers(r)["rates"] == {"n=1": "known"},
     r,
 )
 

@@ -127,9 +127,11 @@ check(
     and numbers(r)["rates"]["n=4"] == "known",
     r,
 )
+r = records_beside_cupti.result()
+check("and who opened it lets it go", "the other subscribes 0\n" in r.stdout, r)
 expect(
     "a recording without CUPTI stays without it when another thread opens it",
-    records_beside_cupti.result(),
+    r,
     launches=0,
     records=0,
     ignored=0,

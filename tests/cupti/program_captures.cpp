@@ -250,6 +250,37 @@ MODE(sets_nodes_without_scopes) {
   print_profile(kprof::snapshot());
 }
 
+/// A call of two kernels is captured, and another call sets the parameters of one of them.
+MODE(sets_some_nodes_of_a_call) {
+  const cudaStream_t s = new_stream();
+  launch(9);
+  const auto op = [&](std::int64_t n, auto what) {
+    KPROF_OP(Op, {.n = n});
+    what();
+  };
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  op(1, [&] { launch_bare(2, s); });
+  op(1, [&] { launch_bare(2, s); });
+  cudaGraph_t graph = nullptr;
+  static_cast<void>(cudaStreamEndCapture(s, &graph));
+  cudaGraphNode_t nodes[4] = {};
+  std::size_t count = 4;
+  static_cast<void>(cudaGraphGetNodes(graph, nodes, &count));
+  cudaGraphExec_t exec = nullptr;
+  static_cast<void>(cudaGraphInstantiate(&exec, graph, 0));
+  for (const int which : {1, 0}) {
+    for (int i = 0; i < 10; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+    op(2 + which, [&] {
+      cudaKernelNodeParams changed{};
+      changed.func = const_cast<void*>(kernel());
+      changed.gridDim = dim3(3), changed.blockDim = dim3(32);
+      static_cast<void>(cudaGraphExecKernelNodeSetParams(exec, nodes[which], &changed));
+    });
+  }
+  for (int i = 0; i < 10; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+  print_rows(kprof::snapshot());
+}
+
 /// A loop that captures its work anew in each step, of another size, and updates one graph with it.
 MODE(updates_in_a_loop) {
   constexpr int steps = 1000;

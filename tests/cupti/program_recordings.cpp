@@ -143,6 +143,19 @@ static void* symbol(const char* name) {
   return dlsym(library, name);
 }
 
+/// What CUPTI says to another client. `stays`: else it leaves at once.
+static unsigned long long subscribe_to_cupti(bool stays) {
+  const auto subscribe =
+      reinterpret_cast<int (*)(void**, void (*)(void*, unsigned, unsigned, const void*), void*)>(
+          symbol("cuptiSubscribe"));
+  const auto unsubscribe = reinterpret_cast<int (*)(void*)>(symbol("cuptiUnsubscribe"));
+  void* who = nullptr;
+  const int said = subscribe(
+      &who, [](void*, unsigned, unsigned, const void*) {}, nullptr);
+  if (said == 0 && !stays) static_cast<void>(unsubscribe(who));
+  return static_cast<unsigned long long>(said);
+}
+
 /// Launches lie between their calls and the end of the wait for them, whatever clock CUPTI has.
 MODE(compares_clocks) {
   static_cast<void>(kprof::start());
@@ -191,12 +204,7 @@ MODE(starts_again_beside_another) {
   static_cast<void>(kprof::start());
   launch(1, 2);
   kprof::stop();
-  const auto subscribe =
-      reinterpret_cast<int (*)(void**, void (*)(void*, unsigned, unsigned, const void*), void*)>(
-          symbol("cuptiSubscribe"));
-  void* who = nullptr;
-  print("the other subscribes", static_cast<unsigned long long>(subscribe(
-                                    &who, [](void*, unsigned, unsigned, const void*) {}, nullptr)));
+  print("the other subscribes", subscribe_to_cupti(true));
   print("starts", kprof::start().ok() ? 1 : 0);
   launch(2, 3);
   print_profile(kprof::snapshot());
@@ -229,7 +237,37 @@ MODE(records_beside_cupti) {
   static_cast<void>(usleep(200'000));
   static_cast<void>(kprof::start({.cupti = kprof::cupti_choice::off}));
   opening.join();
+  print("the other subscribes", subscribe_to_cupti(false));
   launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// The recording is stopped while a thread's first scope is still opening CUPTI, and nothing is
+/// recorded from then on; a later recording has all again.
+MODE(stops_while_cupti_is_opened) {
+  static_cast<void>(cudaStreamSynchronize(nullptr));
+  std::thread opening([] { launch(1); });
+  static_cast<void>(usleep(200'000));
+  kprof::stop();
+  opening.join();
+  print("the other subscribes", subscribe_to_cupti(false));
+  launch(2, 5);
+  static_cast<void>(kprof::start());
+  launch(3, 4);
+  print_profile(kprof::snapshot());
+}
+
+/// A thread launches while another one's first scope opens CUPTI.
+MODE(launches_while_cupti_is_opened) {
+  static_cast<void>(cudaStreamSynchronize(nullptr));
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    while (!done)
+      static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, nullptr));
+  });
+  launch(1, 2);
+  done = true;
+  other.join();
   print_profile(kprof::snapshot());
 }
 

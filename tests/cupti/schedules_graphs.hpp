@@ -24,7 +24,8 @@ class random_graphs : public random_launches {
     scopes around;
     std::uint32_t started = 0;  // scopes from the innermost that it is the first of
     std::string what;
-    std::uint64_t told = 0;  // `stops` when kprof last heard of it
+    std::uint64_t told = 0;   // `stops` when kprof last heard of it
+    std::uint64_t graph = 0;  // that it was captured into
   };
   struct captured {
     cudaGraph_t graph = nullptr;  // that it was instantiated from
@@ -187,14 +188,15 @@ class random_graphs : public random_launches {
   /// it cannot know: then only what they run is another.
   void take_over(std::vector<node>& into, std::size_t first, const std::vector<node>& from) {
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (listening) into[first + i] = told_now(from[i]);
+      const std::uint64_t graph = into[first + i].graph;
+      if (listening) into[first + i] = told_now(from[i]), into[first + i].graph = graph;
       else into[first + i].what = from[i].what;
     }
   }
 
   node captured_here(std::uint64_t graph, const std::string& what) {
     if (!listening) return foreign_node(what);
-    return {scopes_.now(), scopes_.captured(graph), what, stops};
+    return {scopes_.now(), scopes_.captured(graph), what, stops, graph};
   }
   /// Captures this work, a few launches in each call of an operator; `with_graphs`: and launches
   /// graphs in between.
@@ -316,8 +318,7 @@ class random_graphs : public random_launches {
     }
     if (!listening || !g.copies_are_known || is_foreign(its)) return;
     if (!scopes_.sets_node_of(its.around) || its.around == scopes_.now()) return;
-    its.around = scopes_.now();
-    its.told = stops;
+    each_of_call(g.nodes, which, [&](node& n) { n.around = scopes_.now(), n.told = stops; });
   }
 
   void count_replay(const captured& g) {

@@ -49,6 +49,27 @@ inline counts runs_of(const kprof::profile& p) {
   return out;
 }
 
+/// Calls use(node) for a node of a graph and the others that were captured in the same call, right
+/// in the same scope.
+template <class Node, class Use>
+void each_of_call(std::vector<Node>& all, std::size_t which, Use use) {
+  const Node of = all[which];
+  const auto is_of_call = [&](const Node& n) { return n.around == of.around; };
+  std::size_t first = which, last = which;
+  for (std::size_t i = which; all[first].started == 0 && i-- > 0;) {
+    if (all[i].graph != of.graph) continue;
+    if (!is_of_call(all[i])) break;
+    first = i;
+  }
+  for (std::size_t i = which; ++i < all.size();) {
+    if (all[i].graph != of.graph) continue;
+    if (!is_of_call(all[i]) || all[i].started != 0) break;
+    last = i;
+  }
+  for (std::size_t i = first; i <= last; ++i)
+    if (all[i].graph == of.graph) use(all[i]);
+}
+
 /// What a member says of the nodes, by path.
 inline counts of_nodes(const kprof::profile& p, std::uint64_t kprof::scope_node::*member) {
   counts out;

@@ -127,6 +127,33 @@ TEST_CASE("graph_nodes.a_copy_is_found_by_its_original_until_it_is_gone") {
   CHECK(g.find(exec | 3, 100, where));  // of launches before that
 }
 
+TEST_CASE("graph_nodes.the_nodes_of_a_call_are_set_together") {
+  graph_nodes g;
+  constexpr std::uint64_t captured = 1ULL << 32U, child = 2ULL << 32U, exec = 5ULL << 32U;
+  for (std::uint32_t i = 0; i < 6; ++i) {  // two calls of two nodes, and one of two others
+    g.made(captured | i, {i < 4 ? 7U : 8U, i % 2 == 0 ? 1U : 0U});
+    g.copied(exec | (i < 1 ? i : i + 1), captured | i);
+  }
+  g.made(child, {7, 0});
+  g.copied(exec | 1, child);  // of a graph that the first call has launched into the capture
+  g.set(exec | 2, 70, 100);
+  captured_scope where;
+  const std::uint32_t paths[] = {70, 7, 70, 7, 7, 8, 8};
+  for (std::uint32_t i = 0; i < 7; ++i) {
+    INFO(i);
+    CHECK(g.find(exec | i, 99, where));
+    CHECK(where.path == (paths[i] == 70 ? 7 : paths[i]));
+    CHECK(g.find(exec | i, 100, where));
+    CHECK(where.path == paths[i]);
+  }
+  g.set(exec | 4, 71, 200);
+  CHECK(g.find(exec | 3, 200, where));
+  CHECK(where.path == 71);
+  CHECK(where.scopes_started_here == 1);
+  CHECK(g.find(exec | 0, 200, where));
+  CHECK(where.path == 70);
+}
+
 TEST_CASE("graph_nodes.a_moved_node_is_what_it_was") {
   graph_nodes g;
   constexpr std::uint64_t embedded = 3ULL << 32U, child = 2ULL << 32U, exec = 5ULL << 32U,

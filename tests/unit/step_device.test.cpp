@@ -202,8 +202,18 @@ TEST_CASE("step_device.rates_of_steps_need_to_know_which_calls_launched") {
 
   profile open = two_steps();
   open.nodes[node_named(open, "Gemm")].unrecorded = 1;
-  CHECK(value_of(row_of(operator_table(open, by_step()), "Gemm", "11"), "gflops") ==
+  const auto open_rows = operator_table(open, by_step());
+  CHECK(value_of(row_of(open_rows, "Gemm", "11"), "gflops") ==
         -static_cast<double>(absence::not_all_records));
+}
+
+TEST_CASE("step_device.work_that_is_missing_may_be_of_any_step") {
+  profile p = two_steps();
+  p.device.complete.dropped = 1;  // which may be a copy's; a kernel's launch would lack it
+  CHECK(value_of(row_of(operator_table(p, by_step()), "Gemm", "11"), "device") == Approx(16'000));
+  CHECK(value_of(row_of(operator_table(p, by_step()), "Load", "10"), "device") == not_by_step);
+  p.nodes[node_named(p, "Gemm")].unrecorded = 1;
+  CHECK(value_of(row_of(operator_table(p, by_step()), "Gemm", "11"), "device") == not_by_step);
 }
 
 TEST_CASE("step_device.a_graph_calls_its_operators_in_the_step_that_launched_it") {

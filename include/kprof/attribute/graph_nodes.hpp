@@ -72,12 +72,35 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     become(id, scope_of(original), now);
   }
-  /// The node, of an executable graph, became the work of another call at `now`. A replay counts
-  /// the scopes around it where it did before.
+  /// The node, of an executable graph, became the work of another call at `now`, and with it the
+  /// others that were captured in the same call: what a replay takes and what it counts stay with
+  /// one call. A replay counts the scopes around it where it did before.
   void set(std::uint64_t id, std::uint32_t path, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
-    const node* const n = used(id);
-    if (n != nullptr) become(id, {path, n->where.scopes_started_here}, now);
+    const node* const set = used(id);
+    if (set == nullptr) return;
+    const std::uint64_t from = graph_of(set->original);
+    const std::uint32_t before = set->where.path;
+    // 0: it lies between the call's nodes, and is of a graph in the graph.
+    const auto beside = [&](const node& n) {
+      if (n.is_gone || graph_of(n.original) != from) return 0;
+      return n.copied && n.where.path == before ? 1 : -1;
+    };
+    std::vector<node>& all = graphs_.find(graph_of(id))->second.nodes;
+    const node *first = set, *last = set;
+    for (const node* n = set; first->where.scopes_started_here == 0 && n != all.data();) {
+      const int is = beside(*--n);
+      if (is < 0) break;
+      if (is > 0) first = n;
+    }
+    for (const node* n = set; ++n != all.data() + all.size();) {
+      const int is = beside(*n);
+      if (is < 0 || (is > 0 && n->where.scopes_started_here != 0)) break;
+      if (is > 0) last = n;
+    }
+    for (const node* n = first; n <= last; ++n)
+      if (beside(*n) > 0)
+        become(graph_of(id) << 32U | n->number, {path, n->where.scopes_started_here}, now);
   }
   /// The executable graph's copy of a node, and where it belongs now; false where that is not
   /// known.

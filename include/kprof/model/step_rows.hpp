@@ -95,6 +95,7 @@ class step_rows {
   /// Of a row without steps: whether it is known which of its calls did what on the device.
   struct rates_of_row {
     bool on_device = false;
+    bool lacks_work = false;  // nobody knows of which step
     bool of_steps = true;
     bool of_rest = true;
   };
@@ -116,11 +117,17 @@ class step_rows {
     rates_.resize(whole_.size());
     of_set_.resize(numbers_.sets);
     if (device_.whole.empty()) return;
+    // A graph and a copy do not show which of their records are missing.
+    const device_completeness& c = p_.device.complete;
+    const bool lost = c.dropped + c.cut_buffers + c.foreign_buffers > 0;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const scope_node& n = p_.nodes[i];
       const std::uint32_t row = numbers_.row_of[i];
-      if (row == scope_node::none || n.kind != scope_kind::op) continue;
+      if (row == scope_node::none) continue;
       const device_sum& did = device_.whole[i];
+      if (did.unrecorded > 0 || (lost && did.in_graphs + did.copies > 0))
+        rates_[row].lacks_work = true;
+      if (n.kind != scope_kind::op) continue;
       if (did.runs() == 0 && did.unrecorded == 0) continue;
       rates_[row].on_device = true;
       variant_sum& set = of_set_[numbers_.set_of[i]];
@@ -294,12 +301,12 @@ class step_rows {
   void finish_device(operator_row& row, const part_of_row& part, double all_device) const {
     const figure unknown{0, absence::not_by_step};
     const rates_of_row& rates = rates_[part.whole];
-    row.knows_device_of_step = row.of_step && parts_.device.knows(part.step);
-    if (row.knows_device_of_step || !row.of_step) part.device.finish(row, all_device, p_);
+    const bool is_known = row.of_step && parts_.device.knows(part.step);
+    row.knows_device_of_step = is_known && !rates.lacks_work;
+    if (is_known || !row.of_step) part.device.finish(row, all_device, p_);
     else row.gap_ns = unknown;
     const bool knows_rates =
-        part.device.total.runs() > 0 &&
-        (row.of_step ? row.knows_device_of_step && rates.of_steps : rates.of_rest);
+        part.device.total.runs() > 0 && (row.of_step ? is_known && rates.of_steps : rates.of_rest);
     if (knows_rates) return;
     // Whose time it would be over, or what else is in a step, is not known.
     if (rates.on_device) row.flops_per_s = row.bytes_per_s = row.device_mean_ns = unknown;

@@ -67,14 +67,15 @@ class KPROF_DETAIL_LOCAL device_session {
     return buffers_share(memory) + attribution::share(memory);
   }
 
-  // Collectors open libraries and call drivers, and a thread that is opening a library may be
-  // waiting for the session: the session calls these without its lock.
+  // The session calls these without its lock: a thread that opens a library may wait for it.
 
   /// Begins to collect, or goes on. A failure is part of describe().
   void collect(const settings& wanted, bool uses_counter) {
     // Launches made before another thread has started the collector would not be seen.
     const auto lock = lock_control();
     if (!lock || abandoned_ || collecting_) return;
+    // Launches may be seen before the recording begins, and run when it has begun.
+    if (own_recorder->memory_limit() == 0) own_recorder->set_memory(recorder::smallest_memory);
     clock_.use_counter(uses_counter);
     const std::size_t memory = wanted.memory;
     const bool timeline = wanted.device_timeline;
@@ -87,8 +88,7 @@ class KPROF_DETAIL_LOCAL device_session {
       if (!has_collected_) attribution_.restart(at.realtime_ns, memory, timeline);
     }
     transcript_.open();
-    opening_ = true;
-    state_.set_opening();
+    opening_ = true, state_.set_opening();
     status s{out_of_memory};
     static_cast<void>(attempt(
         [&] { s = owner_.collector->start(owner_.listener, buffers_share(memory), timeline); }));
@@ -116,12 +116,15 @@ class KPROF_DETAIL_LOCAL device_session {
   void flush() {
     if (const auto lock = lock_control(); lock && collecting_) fetch_all(owner_.collector->flush);
   }
-  void stop() {
-    if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
+  /// Ends collecting, if it is on and is_wanted() does not say that there is a recording with it.
+  template <class Wanted>
+  void stop_unless(Wanted is_wanted) {
+    const auto lock = lock_control();
+    if (lock && collecting_ && !is_wanted()) finish(owner_.collector->stop), state_.set_late();
   }
   /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
-  /// after 5 s if another thread is waiting for a device that never finishes.
-  /// True if it was collecting, and has all records now: the devices rest, and CUPTI is gone.
+  /// after 5 s if another thread is waiting for a device that never finishes. True if it was
+  /// collecting, and has all records now: the devices rest, and CUPTI is gone.
   bool end() {
     if (abandoned_ || recorder_is_lost) return false;
     const auto lock = lock_within(5000, control_);
@@ -147,8 +150,7 @@ class KPROF_DETAIL_LOCAL device_session {
   /// A recording begins. The recorder has emptied the threads' logs while the caller held the lock.
   void restart(const attribution_lock&, const calibration_point& now, std::size_t memory,
                bool history) {
-    session_start_ = now.ticks;
-    notes_calls_ = history;
+    session_start_ = now.ticks, notes_calls_ = history;
     if (has_collected_) attribution_.restart(now.realtime_ns, memory, history);
     in_recording_ = collecting_.load();
     state_.set_joined_after(0);
@@ -243,12 +245,9 @@ class KPROF_DETAIL_LOCAL device_session {
     const mark_inside_kprof mark;  // a launching thread's allocator may have guards
     static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
   }
-
-  void write_launch(const observed_call& call, launch_kind what, bool ignored) {
-    attribution_lock own(attribution_.mutex());
-    const std::uint64_t began = clock_.calibrated_realtime_of(call.began);
-    own.unlock();
-    transcript_.launch(*own_recorder, call, began, what, ignored);
+  std::uint64_t realtime_of(std::uint64_t ticks) {
+    const attribution_lock own(attribution_.mutex());
+    return clock_.calibrated_realtime_of(ticks);
   }
 
   // ---- what the collector calls, in the owner
@@ -259,7 +258,8 @@ class KPROF_DETAIL_LOCAL device_session {
     const bool ignored = !own.counts_launches();
     own.exit_.launched(own.owner_.at_exit);
     own.note(call, record_kind_of(what, ignored));
-    if (own.transcript_.is_open()) own.write_launch(call, what, ignored);
+    if (own.transcript_.is_open())
+      own.transcript_.launch(*own_recorder, call, own.realtime_of(call.began), what, ignored);
   }
   static void called(const observed_call& call) noexcept {
     if (own_device->counts_launches()) own_device->note(call, record_kind::host_call);

@@ -34,9 +34,11 @@ class KPROF_DETAIL_LOCAL device_state {
           "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
           "or kprof::start() once it is loaded";
   }
+  /// There is no collector any more: the recording that it was opened for does not have it.
+  void set_late() { set(late); }
   /// `is_open`: there is a collector, but the recording began without it.
   std::string text(bool is_open) {
-    if (is_open) return "not collected: CUPTI was open only after the recording had begun";
+    if (is_open) return late;
     const std::lock_guard lock(mutex_);
     return text_;
   }
@@ -54,6 +56,8 @@ class KPROF_DETAIL_LOCAL device_state {
   }
 
  private:
+  static constexpr char late[] = "not collected: CUPTI was open only after the recording had begun";
+
   std::mutex mutex_;  // guards text_
   std::string text_;  // why nothing is collected, or the collector's version
   std::atomic<std::uint64_t> joined_after_ns_{0};

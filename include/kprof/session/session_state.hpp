@@ -26,6 +26,7 @@
 #include <kprof/session/join_recording.hpp>
 #include <kprof/session/live_calls.hpp>
 #include <kprof/session/notes.hpp>
+#include <kprof/session/opening_turn.hpp>
 #include <kprof/session/other_builds.hpp>
 #include <kprof/session/phases.hpp>
 #include <kprof/session/precedence.hpp>
@@ -38,7 +39,7 @@
 #include <kprof/write/attempt.hpp>
 #include <kprof/write/message.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -91,6 +92,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   status start() { return steps.start(effective_environment(), true); }
   status start(const effective_settings& wanted, bool from_environment) {
+    const opening_turn turn(*this);
     open_libraries(wanted);
     const session_lock lock(mutex_);
     settings_are_from_environment_ = from_environment;
@@ -105,6 +107,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const mark_inside_kprof mark;
     if (!is_armed()) return;
     const effective_settings wanted = effective_environment();
+    const opening_turn turn(*this);
     open_libraries(wanted);
     const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(wanted);
@@ -112,7 +115,8 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void stop() {
-    static_cast<void>(attempt([this] { device_.stop(); }));
+    const opening_turn turn(*this);
+    static_cast<void>(attempt([this] { device_.stop_unless([] { return false; }); }));
     const session_lock lock(mutex_);
     steps.count(false);
     const bool was_running = phases_.is_running();
@@ -134,8 +138,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void resume() {
     const session_lock lock(mutex_);
     if (!phases_.resume(clock_.elapsed_ns())) return;
-    device_.set_recording(true), clock_.count_cpu(true);
-    listen_by(recording_api());
+    device_.set_recording(true), clock_.count_cpu(true), listen_by(recording_api());
   }
 
   profile snapshot(single_scopes wanted) {
@@ -213,6 +216,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
  private:
   friend class session_steps;
+  friend class opening_turn<session_state>;
   /// The caller holds the lock.
   const settings& environment() {
     environment_.leave_parents_paths(settings_);
@@ -252,8 +256,7 @@ class KPROF_DETAIL_LOCAL session_state {
       return {};
     }
     environment_.tell_mistakes();
-    settings before = wanted.value;
-    std::swap(settings_, before);
+    settings before = std::exchange(settings_, wanted.value);
     ceilings.choose(settings_);
     clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
     print_live_calls();
@@ -277,11 +280,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   /// Forgets what was recorded, and shares the memory out anew.
   void restart_recording() {
-    static_assert(settings::smallest_memory == recorder::smallest_memory);
-    const std::size_t memory = std::max(settings_.memory, recorder::smallest_memory);
-    if (memory != settings_.memory)
-      notes_.add("memory=" + std::to_string(settings_.memory) +
-                 " is too small to work with; the smallest, 1 MiB, is used");
+    const std::size_t memory = usable_memory(settings_, notes_);
     recorder_.sites().set_step_name(settings_.step);
     const calibration_point now = clock_.read();
     {
@@ -334,6 +333,7 @@ class KPROF_DETAIL_LOCAL session_state {
   device_session device_{recorder_};
   session_clock clock_;
   session_phases phases_;
+  std::atomic<int> openers_{0};  // see opening_turn; not guarded
   environment_settings environment_;
   settings settings_;  // those that hold
   bool settings_are_from_environment_ = true;
