@@ -14279,6 +14279,7 @@ KPROF_DETAIL_END
 #endif  // <kprof/model/timeline/kept_steps.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -14293,6 +14294,30 @@ struct step_work {
   std::uint32_t step = step_share::none;  // index in profile::steps
   device_sum own;                         // launched right in them
   std::uint64_t launches = 0;             // of a graph's scopes: those of the graph
+};
+
+/// How much the calls that are counted in a step launch, if each launches as much as the others of
+/// its node. A call counts where it ended, and its work where it was launched.
+class launches_of_calls {
+ public:
+  /// So many of the node's calls, all of which launched `runs`.
+  void add(const profile& p, std::uint32_t node, std::uint64_t calls, std::uint64_t runs) noexcept {
+    const scope_node& n = p.nodes[node];
+    expected_ += static_cast<double>(runs) * static_cast<double>(calls) /
+                 static_cast<double>(std::max<std::uint64_t>(executions(n), 1));
+    by_others_ =
+        by_others_ || p.stepping.threads.empty() || n.thread != p.stepping.threads[0].thread;
+  }
+  /// Whether that is what was launched in the step. The calls of the steps' own thread lie in
+  /// steps, and may differ a little; those of others may have crossed a border.
+  bool are(std::uint64_t runs) const noexcept {
+    const double may_differ = by_others_ ? 1e-6 : 0.25;
+    return std::abs(static_cast<double>(runs) - expected_) <= may_differ * expected_;
+  }
+
+ private:
+  double expected_ = 0;
+  bool by_others_ = false;
 };
 
 /// The work of the steps of which the device's timeline has all, by node and step.
@@ -14583,6 +14608,15 @@ class step_parts {
   std::vector<step_replays> replays_;
 };
 
+/// Whether the devices' work of any step is known, so that rows by step have their numbers.
+[[gnu::cold]] inline bool knows_device_of_steps(const profile& p) {
+  const device_sums sums(p);
+  const step_parts parts(p, sums);
+  for (std::uint32_t i = 0; i < p.steps.size(); ++i)
+    if (parts.device.knows(i)) return true;
+  return false;
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 
@@ -14653,6 +14687,7 @@ class step_rows {
     std::uint64_t variants = 0, operators = 0;
     row_sum sum;
     device_row_sum device;
+    launches_of_calls launches;
   };
   /// Of a row without steps: whether it is known which of its calls did what on the device.
   struct rates_of_row {
@@ -14802,6 +14837,8 @@ class step_rows {
     variant_sum work = of_set_[numbers_.set_of[node]];
     work.add(calls, counted, roofs_.of(node));
     to.device.add(work);
+    if (counted.time && !device_.whole.empty())
+      to.launches.add(p_, node, executions(calls), device_.whole[node].runs());
     if (to.step == step_share::none || device_.whole.empty()) return;
     // Of which step it is, nobody knows.
     to.device.total.unrecorded += device_.whole[node].unrecorded;
@@ -14867,8 +14904,9 @@ class step_rows {
     row.knows_device_of_step = is_known && !rates.lacks_work;
     if (is_known || !row.of_step) part.device.finish(row, all_device, p_);
     else row.gap_ns = unknown;
-    const bool knows_rates =
-        part.device.total.runs() > 0 && (row.of_step ? is_known && rates.of_steps : rates.of_rest);
+    const bool knows_rates = part.device.total.runs() > 0 &&
+                             part.launches.are(part.device.total.runs()) &&
+                             (row.of_step ? is_known && rates.of_steps : rates.of_rest);
     if (knows_rates) return;
     // Whose time it would be over, or what else is in a step, is not known.
     if (rates.on_device) row.flops_per_s = row.bytes_per_s = row.device_mean_ns = unknown;
@@ -19601,11 +19639,14 @@ namespace detail::advice_rules {
     double ns = 0;
     std::uint32_t node = scope_node::none;
   };
+  // The host waits for devices: its time and theirs do not add up.
+  const bool of_devices = f.device_ns > 0;
+  const double whole = of_devices ? f.device_ns : f.window_ns;
   text_numbers names;
   std::vector<sum> sums;
   double all = 0;
   for (const operator_row& row : f.rows) {
-    if (row.name.empty() || row.flops.why != absence::no_flops ||
+    if (row.on_device != of_devices || row.name.empty() || row.flops.why != absence::no_flops ||
         row.bytes.why != absence::no_bytes)
       continue;
     const std::uint32_t name = names.of(row.name);
@@ -19614,22 +19655,23 @@ namespace detail::advice_rules {
     sums[name].ns += ns;
     all += ns;
   }
-  if (sums.empty() || all < 0.2 * f.window_ns) return false;
+  if (sums.empty() || all < 0.2 * whole) return false;
   const sum& most = *std::max_element(sums.begin(), sums.end(),
                                       [](const sum& a, const sum& b) { return a.ns < b.ns; });
   out.where = most.name;
   out.node = most.node;
   out.time_ns = all;
   const std::string others = counted(sums.size() - 1, "more operator", "more operators");
-  out.fact = sums.size() == 1
-                 ? sentence("takes # of #, and says neither FLOPs nor bytes",
-                            {as_share(all / f.window_ns), as_text(f.whole)})
-                 : sentence("and # take # of #, and say neither FLOPs nor bytes",
-                            {as_text(others), as_share(all / f.window_ns), as_text(f.whole)});
+  out.fact =
+      sums.size() == 1
+          ? sentence("takes # of #, and says neither FLOPs nor bytes",
+                     {as_share(all / whole), as_text(of_devices ? "the device time" : f.whole)})
+          : sentence("and # take # of #, and say neither FLOPs nor bytes",
+                     {as_text(others), as_share(all / whole),
+                      as_text(of_devices ? "the device time" : f.whole)});
   out.action =
-      "Two lines in a struct bring its rates, its roof and what bounds it: constexpr std::uint64_t "
-      "flops() const { return ...; } and constexpr kprof::traffic bytes() const { return {.read = "
-      "..., .written = ...}; }";
+      "Two constexpr functions in a struct bring its rates, its roof and what bounds it: "
+      "kprof::count flops() const and kprof::traffic bytes() const";
   return true;
 }
 
@@ -20129,10 +20171,16 @@ namespace detail::advice_rules {
   }
   off -= std::min(off, helpers_cpu_ns(f.run));  // so long they may wait for their helpers
   if (off < 0.2 * f.window_ns) return false;
-  const std::string name = std::exchange(out.where, "The program's operators");
   out.time_ns = out.gain_ns = off;
-  out.fact = sentence("are on no CPU for # of #, mostly #: they wait, or others run in their place",
-                      {as_share(off / f.window_ns), as_text(f.whole), as_text(name)});
+  const std::string share =
+      sentence("on no CPU for # of #", {as_share(off / f.window_ns), as_text(f.whole)});
+  if (most < 0.95 * off) {
+    const std::string name = std::exchange(out.where, "The program's operators");
+    out.fact = sentence("are #, mostly #: they wait, or others run in their place",
+                        {as_text(share), as_text(name)});
+  } else {
+    out.fact = sentence("is #: it waits, or others run in its place", {as_text(share)});
+  }
   out.action =
       "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
       "Rates tell little until then";
@@ -21203,6 +21251,17 @@ inline std::string_view last_columns(std::string_view text, std::size_t width) n
   return text;
 }
 
+/// A foreign name in a sentence, fit to print. A long one keeps its end too, which may be all that
+/// tells it from others.
+inline std::string short_name(std::string_view name, bool ascii) {
+  constexpr std::size_t widest = 40, begin = 18;
+  const std::string text = printable(name, 1000, ascii);
+  if (display_width(text) <= widest) return text;
+  const std::string_view mark = ascii ? "..." : "\u2026";
+  std::string out{first_columns(text, begin)};
+  return out.append(mark).append(last_columns(text, widest - begin - display_width(mark)));
+}
+
 /// How a line looks on a terminal: `notice` is what a reader should know before trusting a number,
 /// `alarm` says that something is missing. Colour never says what the text does not.
 enum class line_style : std::uint8_t { plain, bold, dim, notice, alarm };
@@ -21220,8 +21279,6 @@ inline const char* escape_of(line_style style) noexcept {
 
 class page {
  public:
-  static constexpr std::size_t widest_name = 40;  // of foreign names in a sentence
-
   page(std::size_t width, bool ascii, bool color = false)
       : width_(width), ascii_(ascii), color_(color) {}
 
@@ -21284,8 +21341,7 @@ class page {
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name =
-          printable(names[i], widest_name, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string name = short_name(names[i], ascii_) + (notes.empty() ? "" : notes[i]);
       const std::string more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
       if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
@@ -22201,7 +22257,7 @@ struct text_plan {
  private:
   const char* default_sort(const profile& p) const {
     if (by.has(group_key::step))  // only these are known of single steps
-      return p.device.timeline.items.empty() ? "self" : "device";
+      return knows_device_of_steps(p) ? "device" : "self";
     return roofs ? "lost" : device ? "device" : "self";
   }
 
@@ -27713,11 +27769,14 @@ inline bool has_long_calls(const operator_row& row) noexcept {
   return mean > 3 * row.median_ns.value;
 }
 
+inline std::string operator_or_all(const operator_row& r) {
+  return r.name.empty() ? "(all)" : r.name;
+}
 /// An operator, and its parameters where it has several rows.
 [[gnu::cold]] inline std::string name_of_row(const operator_group& g, std::size_t row,
                                              const row_describer& describer) {
   const operator_row& r = g.rows[row];
-  const std::string name = r.name.empty() ? "(all)" : r.name;
+  const std::string name = operator_or_all(r);
   return g.rows.size() == 1 ? name : name + ' ' + joined(describer.parts(r, g.sets[row]));
 }
 
@@ -27728,14 +27787,16 @@ class names_of_rows {
       : group_(g), describer_(describer) {}
 
   [[gnu::cold]] std::string of(std::size_t row) {
+    constexpr std::size_t short_enough = 40;
     const std::string whole = name_of_row(group_, row, describer_);
-    if (group_.rows.size() == 1 || display_width(whole) <= page::widest_name) return whole;
+    if (group_.rows.size() == 1 || display_width(whole) <= short_enough) return whole;
     if (parts_.empty()) {
       for (std::size_t i = 0; i < group_.rows.size(); ++i)
         parts_.push_back(describer_.parts(group_.rows[i], group_.sets[i]));
       take_shared(parts_);
     }
-    return parts_[row].empty() ? whole : group_.rows[row].name + ' ' + joined(parts_[row]);
+    return parts_[row].empty() ? whole
+                               : operator_or_all(group_.rows[row]) + ' ' + joined(parts_[row]);
   }
 
  private:
@@ -27981,6 +28042,9 @@ class roofline_picture {
     out.paragraph("",
                   chart.points.empty()
                       ? "no row has both FLOPs and bytes: declare flops() and bytes()"
+                  : has_ceilings(p.machine)
+                      ? "no row says a type whose highest rate is known: give the operator a field "
+                        "or a function `type`"
                       : "this machine's highest rates are not known (docs/ceilings.md)",
                   2);
     return;
@@ -28908,7 +28972,7 @@ inline constexpr std::size_t most_told = 3;
        })) {
     if (told == most_told) break;
     const std::string name = out.ascii() ? ascii_notation(found[i].name) : found[i].name;
-    text += (told++ > 0 ? ", " : "") + printable(name, page::widest_name, out.ascii()) + " (" +
+    text += (told++ > 0 ? ", " : "") + short_name(name, out.ascii()) + " (" +
             out.time(found[i].self_ns) + " of " + out.time(found[i].measured_ns) + ')';
   }
   if (found.size() > told) text += " and " + format_count(found.size() - told) + " more";

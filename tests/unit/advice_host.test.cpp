@@ -276,14 +276,27 @@ TEST_CASE("advice_host.R4_operators_without_formulas") {
     return p;
   };
   CHECK(gain(run(0.1 * T), "R4") == not_stated);
-  CHECK(kprof_test::text_of(asked(run(0.1 * T), "R4")[0])
-            .find("Blur and 1 more operator take 30% of the run, and say neither FLOPs nor bytes. "
-                  "Two lines in a struct bring its rates, its roof and what bounds it: constexpr "
-                  "std::uint64_t flops() const") == 0);
+  CHECK(
+      kprof_test::text_of(asked(run(0.1 * T), "R4")[0])
+          .find("Blur and 1 more operator take 30% of the run, and say neither FLOPs nor bytes. "
+                "Two constexpr functions in a struct bring its rates, its roof and what bounds it: "
+                "kprof::count flops() const and kprof::traffic bytes() const") == 0);
   CHECK(gain(run(0.068 * T), "R4") == not_stated);
   CHECK(gain(run(0.066 * T), "R4") == silent);
   CHECK(gain(run(0.3 * T, 1), "R4") == not_stated);  // Load alone
   CHECK(kprof_test::text_of(asked(run(0.3 * T, 1), "R4")[0])
             .find("Load takes 30% of the run, and says neither") == 0);
   CHECK(gain(run(0.3 * T, 2), "R4") == silent);
+  // Where devices work, shares are of their time, and what waits for them on the host has none.
+  profile device = run(0.3 * T);
+  device.device.work.resize(2);
+  for (const std::uint32_t op : {0U, 1U}) {
+    device.device.work[op].scope = op == 0 ? 1 : 3;  // Blur, Gemm
+    device.device.work[op].calls = 1;
+    device.device.work[op].total_ns = op == 0 ? 3 * T : 9 * T;
+  }
+  CHECK(kprof_test::text_of(asked(device, "R4")[0])
+            .find("Blur takes 25% of the device time, and says neither") == 0);
+  device.device.work[1].total_ns = 13 * T;
+  CHECK(gain(device, "R4") == silent);
 }

@@ -90,7 +90,20 @@ TEST_CASE("advice_threads.H13_operators_whose_threads_are_on_no_cpu") {
   CHECK(gain(off(0.21), "H13") == Approx(0.21 * T));
   CHECK(gain(off(0.19), "H13") == silent);
   CHECK(kprof_test::text_of(asked(off(0.5), "H13")[0])
-            .find("The program's operators are on no CPU for 50% of the run, mostly Op: they "
+            .find("Op is on no CPU for 50% of the run: it waits, or others run in its place. "
+                  "Look at what else runs") == 0);
+  profile_builder b;  // of two operators the second is off for a tenth as long
+  const auto main = b.thread("main", 1);
+  for (const double share : {0.5, 0.05}) {
+    const auto node = b.op(main, share > 0.1 ? "Op" : "Other", "n=1");
+    b.calls(node, 10, 0.05 * T);
+    b.p.nodes[node].measured_ns = b.p.nodes[node].total_ns;
+    b.p.nodes[node].measured_calls = 10;
+    b.p.nodes[node].off_cpu_ns = share * T;
+  }
+  const profile two = host_case::finished(b);
+  CHECK(kprof_test::text_of(asked(two, "H13")[0])
+            .find("The program's operators are on no CPU for 55% of the run, mostly Op: they "
                   "wait, or others run in their place. Look at what else runs") == 0);
   profile many = off(0.5);  // of which H2 speaks
   many.threads[0].in_scopes_ns = 3.5 * T;

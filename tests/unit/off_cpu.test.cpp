@@ -145,6 +145,31 @@ TEST_CASE("off_cpu.rows_are_named_by_what_tells_them_apart") {
             "Conv filters=1 (40.0 ms of 50.0 ms), Conv filters=2 (40.0 ms of 50.0 ms)");
 }
 
+TEST_CASE("off_cpu.a_long_name_keeps_its_end") {
+  CHECK(kprof::detail::short_name("a_very_long_layer_name_of_a_model.encoder.7", false) ==
+        "a_very_long_layer_\u2026_of_a_model.encoder.7");
+  CHECK(kprof::detail::short_name("a_very_long_layer_name_of_a_model.encoder.7", true) ==
+        "a_very_long_layer_...f_a_model.encoder.7");
+  CHECK(kprof::detail::short_name("exactly_forty_columns_and_not_one_more__", true) ==
+        "exactly_forty_columns_and_not_one_more__");
+  builder b;
+  const auto main = b.thread("main", 1);
+  for (const char* last : {"1", "2"}) {
+    const auto layer =
+        b.region(main, std::string("a_very_long_layer_name_of_a_model.encoder.") + last);
+    const auto conv = b.op(layer, "Conv", "n=1");
+    b.calls(layer, 1, 51e6).calls(conv, 1, 50e6).calls(b.op(layer, "Pool", "n=1"), 1, 1e6);
+    b.cpu(conv, 50e6, 40e6);
+  }
+  auto options = at_width(160);
+  options.by = kprof::grouping::parse("layer").value;
+  const std::string line = line_with(page_of(b.done(), options), lead);
+  INFO(line);
+  CHECK(has(line, "(all) a_very"));
+  CHECK(has(line, "encoder.1, 2 sets (40.0 ms"));
+  CHECK(has(line, "encoder.2, 2 sets (40.0"));
+}
+
 TEST_CASE("off_cpu.little_of_the_run_is_not_told_and_many_rows_are_counted") {
   builder b;
   const auto main = b.thread("main", 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // needs: guards, exceptions
+// threads: kprof's own measure the machine
 
 // Where a process has the ceilings of its processors from: the cache, or a measurement.
 

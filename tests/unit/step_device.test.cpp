@@ -216,6 +216,36 @@ TEST_CASE("step_device.work_that_is_missing_may_be_of_any_step") {
   CHECK(value_of(row_of(operator_table(p, by_step()), "Gemm", "11"), "device") == not_by_step);
 }
 
+TEST_CASE("step_device.a_call_over_the_border_of_a_step_has_no_rate") {
+  // Its kernels are launched in the first step, and three of four calls end in the second.
+  const auto run = [](std::uint32_t thread, std::uint64_t of_first, std::uint64_t of_second) {
+    kprof_test::device_builder b;
+    const auto main = b.thread("main", 1), other = b.thread("other", 2);
+    const auto gemm = b.op(thread == 0 ? main : other, "Gemm", "n=2");
+    b.calls(gemm, of_first + of_second, 500).work(gemm, 1'000'000, 600, 400);
+    b.kernel(gemm, "_Z4gemmIfEvPT_", of_first + of_second, 100);
+    profile p = b.done();
+    kprof_test::add_surroundings(p);
+    kprof_test::add_device(p);
+    add_steps(p, gemm, {of_first, of_second});
+    return p;
+  };
+  profile p = run(1, 1, 3);
+  for (std::uint32_t i = 0; i < 4; ++i) add_run(p, 0, i < 3 ? 10 : 1010, 100);
+  for (const char* step : {"10", "11"}) {
+    const auto rows = operator_table(p, by_step());
+    CHECK(value_of(row_of(rows, "Gemm", step), "gflops") == not_by_step);
+    CHECK(value_of(row_of(rows, "Gemm", step), "device") > 0);
+  }
+  // One of ten, on another thread; the thread whose steps they are has its scopes inside them.
+  for (const std::uint32_t thread : {0U, 1U}) {
+    profile few = run(thread, 9, 11);
+    for (std::uint32_t i = 0; i < 20; ++i) add_run(few, 0, i < 10 ? 10 : 1010, 100);
+    const auto rows = operator_table(few, by_step());
+    CHECK((value_of(row_of(rows, "Gemm", "10"), "gflops") == not_by_step) == (thread == 1));
+  }
+}
+
 TEST_CASE("step_device.a_graph_calls_its_operators_in_the_step_that_launched_it") {
   kprof_test::device_builder b;
   const auto main = b.thread("main", 1);

@@ -97,7 +97,7 @@ addEventListener("click", (event) => {
 addEventListener("click", (event) => {
   if (event.pointerType === "touch")
     event.target.dispatchEvent(new PointerEvent("pointermove",
-      { bubbles: true, clientX: event.clientX, clientY: event.clientY }));
+      { bubbles: true, clientX: event.clientX, clientY: event.clientY, pointerType: "touch" }));
 }, true);
 addEventListener("pointerdown", (event) => { if (event.pointerType === "touch") hideTip(); }, true);
 

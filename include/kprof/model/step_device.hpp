@@ -14,6 +14,7 @@
 #include <kprof/profile.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -28,6 +29,30 @@ struct step_work {
   std::uint32_t step = step_share::none;  // index in profile::steps
   device_sum own;                         // launched right in them
   std::uint64_t launches = 0;             // of a graph's scopes: those of the graph
+};
+
+/// How much the calls that are counted in a step launch, if each launches as much as the others of
+/// its node. A call counts where it ended, and its work where it was launched.
+class launches_of_calls {
+ public:
+  /// So many of the node's calls, all of which launched `runs`.
+  void add(const profile& p, std::uint32_t node, std::uint64_t calls, std::uint64_t runs) noexcept {
+    const scope_node& n = p.nodes[node];
+    expected_ += static_cast<double>(runs) * static_cast<double>(calls) /
+                 static_cast<double>(std::max<std::uint64_t>(executions(n), 1));
+    by_others_ =
+        by_others_ || p.stepping.threads.empty() || n.thread != p.stepping.threads[0].thread;
+  }
+  /// Whether that is what was launched in the step. The calls of the steps' own thread lie in
+  /// steps, and may differ a little; those of others may have crossed a border.
+  bool are(std::uint64_t runs) const noexcept {
+    const double may_differ = by_others_ ? 1e-6 : 0.25;
+    return std::abs(static_cast<double>(runs) - expected_) <= may_differ * expected_;
+  }
+
+ private:
+  double expected_ = 0;
+  bool by_others_ = false;
 };
 
 /// The work of the steps of which the device's timeline has all, by node and step.

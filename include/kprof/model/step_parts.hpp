@@ -132,6 +132,15 @@ class step_parts {
   std::vector<step_replays> replays_;
 };
 
+/// Whether the devices' work of any step is known, so that rows by step have their numbers.
+[[gnu::cold]] inline bool knows_device_of_steps(const profile& p) {
+  const device_sums sums(p);
+  const step_parts parts(p, sums);
+  for (std::uint32_t i = 0; i < p.steps.size(); ++i)
+    if (parts.device.knows(i)) return true;
+  return false;
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 

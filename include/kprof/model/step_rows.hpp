@@ -91,6 +91,7 @@ class step_rows {
     std::uint64_t variants = 0, operators = 0;
     row_sum sum;
     device_row_sum device;
+    launches_of_calls launches;
   };
   /// Of a row without steps: whether it is known which of its calls did what on the device.
   struct rates_of_row {
@@ -240,6 +241,8 @@ class step_rows {
     variant_sum work = of_set_[numbers_.set_of[node]];
     work.add(calls, counted, roofs_.of(node));
     to.device.add(work);
+    if (counted.time && !device_.whole.empty())
+      to.launches.add(p_, node, executions(calls), device_.whole[node].runs());
     if (to.step == step_share::none || device_.whole.empty()) return;
     // Of which step it is, nobody knows.
     to.device.total.unrecorded += device_.whole[node].unrecorded;
@@ -305,8 +308,9 @@ class step_rows {
     row.knows_device_of_step = is_known && !rates.lacks_work;
     if (is_known || !row.of_step) part.device.finish(row, all_device, p_);
     else row.gap_ns = unknown;
-    const bool knows_rates =
-        part.device.total.runs() > 0 && (row.of_step ? is_known && rates.of_steps : rates.of_rest);
+    const bool knows_rates = part.device.total.runs() > 0 &&
+                             part.launches.are(part.device.total.runs()) &&
+                             (row.of_step ? is_known && rates.of_steps : rates.of_rest);
     if (knows_rates) return;
     // Whose time it would be over, or what else is in a step, is not known.
     if (rates.on_device) row.flops_per_s = row.bytes_per_s = row.device_mean_ns = unknown;

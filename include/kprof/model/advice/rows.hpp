@@ -174,11 +174,14 @@ namespace detail::advice_rules {
     double ns = 0;
     std::uint32_t node = scope_node::none;
   };
+  // The host waits for devices: its time and theirs do not add up.
+  const bool of_devices = f.device_ns > 0;
+  const double whole = of_devices ? f.device_ns : f.window_ns;
   text_numbers names;
   std::vector<sum> sums;
   double all = 0;
   for (const operator_row& row : f.rows) {
-    if (row.name.empty() || row.flops.why != absence::no_flops ||
+    if (row.on_device != of_devices || row.name.empty() || row.flops.why != absence::no_flops ||
         row.bytes.why != absence::no_bytes)
       continue;
     const std::uint32_t name = names.of(row.name);
@@ -187,22 +190,23 @@ namespace detail::advice_rules {
     sums[name].ns += ns;
     all += ns;
   }
-  if (sums.empty() || all < 0.2 * f.window_ns) return false;
+  if (sums.empty() || all < 0.2 * whole) return false;
   const sum& most = *std::max_element(sums.begin(), sums.end(),
                                       [](const sum& a, const sum& b) { return a.ns < b.ns; });
   out.where = most.name;
   out.node = most.node;
   out.time_ns = all;
   const std::string others = counted(sums.size() - 1, "more operator", "more operators");
-  out.fact = sums.size() == 1
-                 ? sentence("takes # of #, and says neither FLOPs nor bytes",
-                            {as_share(all / f.window_ns), as_text(f.whole)})
-                 : sentence("and # take # of #, and say neither FLOPs nor bytes",
-                            {as_text(others), as_share(all / f.window_ns), as_text(f.whole)});
+  out.fact =
+      sums.size() == 1
+          ? sentence("takes # of #, and says neither FLOPs nor bytes",
+                     {as_share(all / whole), as_text(of_devices ? "the device time" : f.whole)})
+          : sentence("and # take # of #, and say neither FLOPs nor bytes",
+                     {as_text(others), as_share(all / whole),
+                      as_text(of_devices ? "the device time" : f.whole)});
   out.action =
-      "Two lines in a struct bring its rates, its roof and what bounds it: constexpr std::uint64_t "
-      "flops() const { return ...; } and constexpr kprof::traffic bytes() const { return {.read = "
-      "..., .written = ...}; }";
+      "Two constexpr functions in a struct bring its rates, its roof and what bounds it: "
+      "kprof::count flops() const and kprof::traffic bytes() const";
   return true;
 }
 

@@ -140,10 +140,16 @@ namespace detail::advice_rules {
   }
   off -= std::min(off, helpers_cpu_ns(f.run));  // so long they may wait for their helpers
   if (off < 0.2 * f.window_ns) return false;
-  const std::string name = std::exchange(out.where, "The program's operators");
   out.time_ns = out.gain_ns = off;
-  out.fact = sentence("are on no CPU for # of #, mostly #: they wait, or others run in their place",
-                      {as_share(off / f.window_ns), as_text(f.whole), as_text(name)});
+  const std::string share =
+      sentence("on no CPU for # of #", {as_share(off / f.window_ns), as_text(f.whole)});
+  if (most < 0.95 * off) {
+    const std::string name = std::exchange(out.where, "The program's operators");
+    out.fact = sentence("are #, mostly #: they wait, or others run in their place",
+                        {as_text(share), as_text(name)});
+  } else {
+    out.fact = sentence("is #: it waits, or others run in its place", {as_text(share)});
+  }
   out.action =
       "Look at what else runs on the machine, and at the locks, files and sleeps of these calls. "
       "Rates tell little until then";

@@ -2077,7 +2077,7 @@ addEventListener("keydown",onKey);
 addEventListener("click",(event)=>{const menu=document.querySelector("details.menu[open]");
 if(menu&&!menu.contains(event.target))menu.open=false});
 addEventListener("click",(event)=>{if(event.pointerType==="touch")
-event.target.dispatchEvent(new PointerEvent("pointermove",{bubbles:true,clientX:event.clientX,clientY:event.clientY}))},true);
+event.target.dispatchEvent(new PointerEvent("pointermove",{bubbles:true,clientX:event.clientX,clientY:event.clientY,pointerType:"touch"}))},true);
 addEventListener("pointerdown",(event)=>{if(event.pointerType==="touch")hideTip()},true);
 let resized=0,sizeBefore="";
 addEventListener("resize",()=>{const size=`${innerWidth} ${devicePixelRatio}`;

@@ -40,11 +40,14 @@ inline bool has_long_calls(const operator_row& row) noexcept {
   return mean > 3 * row.median_ns.value;
 }
 
+inline std::string operator_or_all(const operator_row& r) {
+  return r.name.empty() ? "(all)" : r.name;
+}
 /// An operator, and its parameters where it has several rows.
 [[gnu::cold]] inline std::string name_of_row(const operator_group& g, std::size_t row,
                                              const row_describer& describer) {
   const operator_row& r = g.rows[row];
-  const std::string name = r.name.empty() ? "(all)" : r.name;
+  const std::string name = operator_or_all(r);
   return g.rows.size() == 1 ? name : name + ' ' + joined(describer.parts(r, g.sets[row]));
 }
 
@@ -55,14 +58,16 @@ class names_of_rows {
       : group_(g), describer_(describer) {}
 
   [[gnu::cold]] std::string of(std::size_t row) {
+    constexpr std::size_t short_enough = 40;
     const std::string whole = name_of_row(group_, row, describer_);
-    if (group_.rows.size() == 1 || display_width(whole) <= page::widest_name) return whole;
+    if (group_.rows.size() == 1 || display_width(whole) <= short_enough) return whole;
     if (parts_.empty()) {
       for (std::size_t i = 0; i < group_.rows.size(); ++i)
         parts_.push_back(describer_.parts(group_.rows[i], group_.sets[i]));
       take_shared(parts_);
     }
-    return parts_[row].empty() ? whole : group_.rows[row].name + ' ' + joined(parts_[row]);
+    return parts_[row].empty() ? whole
+                               : operator_or_all(group_.rows[row]) + ' ' + joined(parts_[row]);
   }
 
  private:

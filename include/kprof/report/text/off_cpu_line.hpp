@@ -62,7 +62,7 @@ inline constexpr std::size_t most_told = 3;
        })) {
     if (told == most_told) break;
     const std::string name = out.ascii() ? ascii_notation(found[i].name) : found[i].name;
-    text += (told++ > 0 ? ", " : "") + printable(name, page::widest_name, out.ascii()) + " (" +
+    text += (told++ > 0 ? ", " : "") + short_name(name, out.ascii()) + " (" +
             out.time(found[i].self_ns) + " of " + out.time(found[i].measured_ns) + ')';
   }
   if (found.size() > told) text += " and " + format_count(found.size() - told) + " more";

@@ -86,6 +86,17 @@ inline std::string_view last_columns(std::string_view text, std::size_t width) n
   return text;
 }
 
+/// A foreign name in a sentence, fit to print. A long one keeps its end too, which may be all that
+/// tells it from others.
+inline std::string short_name(std::string_view name, bool ascii) {
+  constexpr std::size_t widest = 40, begin = 18;
+  const std::string text = printable(name, 1000, ascii);
+  if (display_width(text) <= widest) return text;
+  const std::string_view mark = ascii ? "..." : "\u2026";
+  std::string out{first_columns(text, begin)};
+  return out.append(mark).append(last_columns(text, widest - begin - display_width(mark)));
+}
+
 /// How a line looks on a terminal: `notice` is what a reader should know before trusting a number,
 /// `alarm` says that something is missing. Colour never says what the text does not.
 enum class line_style : std::uint8_t { plain, bold, dim, notice, alarm };
@@ -103,8 +114,6 @@ inline const char* escape_of(line_style style) noexcept {
 
 class page {
  public:
-  static constexpr std::size_t widest_name = 40;  // of foreign names in a sentence
-
   page(std::size_t width, bool ascii, bool color = false)
       : width_(width), ascii_(ascii), color_(color) {}
 
@@ -167,8 +176,7 @@ class page {
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name =
-          printable(names[i], widest_name, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string name = short_name(names[i], ascii_) + (notes.empty() ? "" : notes[i]);
       const std::string more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
       if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {

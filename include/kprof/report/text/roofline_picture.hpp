@@ -218,6 +218,9 @@ class roofline_picture {
     out.paragraph("",
                   chart.points.empty()
                       ? "no row has both FLOPs and bytes: declare flops() and bytes()"
+                  : has_ceilings(p.machine)
+                      ? "no row says a type whose highest rate is known: give the operator a field "
+                        "or a function `type`"
                       : "this machine's highest rates are not known (docs/ceilings.md)",
                   2);
     return;

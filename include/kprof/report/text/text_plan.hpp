@@ -113,7 +113,7 @@ struct text_plan {
  private:
   const char* default_sort(const profile& p) const {
     if (by.has(group_key::step))  // only these are known of single steps
-      return p.device.timeline.items.empty() ? "self" : "device";
+      return knows_device_of_steps(p) ? "device" : "self";
     return roofs ? "lost" : device ? "device" : "self";
   }
 
