@@ -87,7 +87,7 @@ TEST_CASE("graph_versions.their_memory_is_bounded_and_the_present_scope_is_kept"
 
 TEST_CASE("graph_versions.what_ran_before_an_update_may_be_older_than_the_recording") {
   graph_nodes g;
-  constexpr std::uint64_t captured = 1ULL << 32U, other = 2ULL << 32U, exec = 3ULL << 32U;
+  constexpr std::uint64_t captured = 1ULL << 32U, other = 2ULL << 32U;
   g.made(captured, {7, 1});
   g.copied(exec, captured);
   const auto is_older = [&](std::uint64_t launched) {

@@ -110,7 +110,7 @@ TEST_CASE("hostile.a_division_by_zero_in_a_formula_does_not_kill_the_program") {
 struct Throws {
   int in = 0;  // which of the formulas throws
   constexpr std::uint64_t flops() const { return throw_where(1), 5; }
-  constexpr kprof::traffic bytes() const { return throw_where(2), kprof::traffic{.read = 8}; }
+  constexpr kprof::traffic bytes() const { return throw_where(2), kprof::traffic{8, 0}; }
   constexpr bool valid() const { return throw_where(3), true; }
   constexpr int threads() const { return throw_where(4), 1; }
   constexpr void throw_where(int which) const {

@@ -148,7 +148,7 @@ TEST_CASE("memory.captured_paths_stay_within_the_limit") {
 }
 
 TEST_CASE("memory.a_recording_has_all_of_its_memory_whatever_the_last_one_took") {
-  for (const std::size_t first : {64, 1}) {
+  for (const std::size_t first : {std::size_t{64}, std::size_t{1}}) {
     CAPTURE(first);
     REQUIRE(kprof::start(with_memory(first)));
     for (int i = 0; i < 20'000; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What tables and reports say of time off the CPU.
 
+#include <kprof/report/text/page.hpp>
 #include <kprof/tables.hpp>
 
 #include "catch.hpp"

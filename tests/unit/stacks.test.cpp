@@ -196,7 +196,7 @@ TEST_CASE("stacks.the_middle_of_very_deep_ones_is_left_out") {
   auto at = b.thread("main", 1);
   for (std::size_t i = 1; i <= depth; ++i) {
     at = b.region(at, "s" + std::to_string(i));
-    b.calls(at, 1, 2 * (depth + 1 - i));
+    b.calls(at, 1, 2 * static_cast<double>(depth + 1 - i));
   }
   b.kernel(at, "kernel", 1, 7);
   const kprof::profile p = b.done();
