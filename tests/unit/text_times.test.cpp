@@ -120,6 +120,7 @@ TEST_CASE("report.the_largest_count_of_calls_is_printed") {
   run.nodes[op].calls = ~std::uint64_t{0};
   report_options options = at_width(100);
   options.columns = {"operator", "calls"};
+  options.advice = {"-R4"};  // names the operator too
   CHECK(has(line_with(page_of(run, options), "Largest"), "18.4 E"));
 }
 
