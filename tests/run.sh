@@ -134,7 +134,7 @@ test_configuration() {
     # compilers is done by ci-gcc.
     ci-clang)
       local sources='structure\.(style|limits|format|layout|include_graph|preprocessed_size\.ops)'
-      local compiled='structure\.(compile_cost|alone\.among_poisoned_macros)|abuse\.other_commits'
+      local compiled='structure\.(compile_cost\.linked|alone\.among_poisoned_macros)|abuse\.other_commits'
       options+=(-E "^($sources|$compiled|examples\\.resnet50|tools\.query)") ;;
   esac
   ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \

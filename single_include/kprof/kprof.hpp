@@ -14301,7 +14301,8 @@ struct step_work {
 class launches_of_calls {
  public:
   /// So many of the node's calls, all of which launched `runs`.
-  void add(const profile& p, std::uint32_t node, std::uint64_t calls, std::uint64_t runs) noexcept {
+  [[gnu::cold]] void add(const profile& p, std::uint32_t node, std::uint64_t calls,
+                         std::uint64_t runs) noexcept {
     const scope_node& n = p.nodes[node];
     expected_ += static_cast<double>(runs) * static_cast<double>(calls) /
                  static_cast<double>(std::max<std::uint64_t>(executions(n), 1));
@@ -14358,7 +14359,7 @@ class step_device {
 
   /// Whether the timeline has all that the step launched. A window that ends before now has what
   /// ran in it: of a step, what ran later is there only where the window was kept for that step.
-  bool timeline_has(std::uint32_t step) const {
+  [[gnu::cold]] bool timeline_has(std::uint32_t step) const {
     const device_timeline& t = p_.device.timeline;
     const step_mark& m = p_.steps[step];
     if (m.end < m.begin) return false;
@@ -14369,7 +14370,7 @@ class step_device {
     });
   }
   /// The step in which a call began; none: in no step that is known so far.
-  std::uint32_t step_at(std::int64_t time) const {
+  [[gnu::cold]] std::uint32_t step_at(std::int64_t time) const {
     const auto after = std::partition_point(
         order_.begin(), order_.end(), [&](std::uint32_t i) { return p_.steps[i].begin <= time; });
     if (after == order_.begin()) return step_share::none;
@@ -14378,7 +14379,7 @@ class step_device {
   }
 
   /// A step with an item whose scope is not known is not known either.
-  void collect_items() {
+  [[gnu::cold]] void collect_items() {
     for (const device_item& i : p_.device.timeline.items) {
       const std::uint32_t step = i.call_begin < 0 ? step_share::none : step_at(i.call_begin);
       if (step == step_share::none) continue;
@@ -14390,12 +14391,12 @@ class step_device {
     std::erase_if(items_, [&](const item_of_step& i) { return known_[i.step] == 0; });
   }
 
-  step_work& work_at(std::uint32_t node, std::uint32_t step) {
+  [[gnu::cold]] step_work& work_at(std::uint32_t node, std::uint32_t step) {
     const auto [number, is_new] = numbers_.of({{node, step}});
     if (is_new) works_.push_back({node, step, {}, 0});
     return works_[number];
   }
-  void add_items() {
+  [[gnu::cold]] void add_items() {
     // Launch by launch: those of a graph count once for each scope in it.
     sort_table(items_, [](const item_of_step& a, const item_of_step& b) {
       return a.step != b.step ? a.step < b.step : a.item->correlation < b.item->correlation;
@@ -14438,7 +14439,7 @@ class step_device {
   }
 
   /// Whether no node did more in the steps than in all: a damaged file may say so.
-  bool fits(const device_sums& device) const {
+  [[gnu::cold]] bool fits(const device_sums& device) const {
     for (std::size_t i = 0; i < works_.size();) {
       const std::uint32_t node = works_[i].node;
       device_sum sum;
@@ -14554,7 +14555,7 @@ class step_parts {
   const step_device device;
 
  private:
-  static std::vector<char> steps_with_shares(const profile& p) {
+  [[gnu::cold]] static std::vector<char> steps_with_shares(const profile& p) {
     std::vector<char> out(p.steps.size());
     for (const step_share& s : p.stepping.shares)
       if (s.step < out.size()) out[s.step] = 1;
@@ -14569,7 +14570,7 @@ class step_parts {
     return {first, last};
   }
 
-  void take(const profile& p, const step_share& s) {
+  [[gnu::cold]] void take(const profile& p, const step_share& s) {
     if (s.node >= rest.size()) return;
     step_rest& left = rest[s.node];
     // Sums of rounded times may be off by so much.
@@ -14585,7 +14586,7 @@ class step_parts {
 
   /// Each launch of a graph calls the operators in it as often as any other, or it is not known
   /// which called them how often.
-  void split_replays(const profile& p) {
+  [[gnu::cold]] void split_replays(const profile& p) {
     const std::vector<std::uint32_t> graphs = graphs_around(p);
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const scope_node& n = p.nodes[i];
@@ -14697,7 +14698,7 @@ class step_rows {
     bool of_rest = true;
   };
 
-  part_of_row& part(std::uint32_t whole, std::uint32_t step) {
+  [[gnu::cold]] part_of_row& part(std::uint32_t whole, std::uint32_t step) {
     const auto [number, is_new] = numbers_of_parts_.of({{whole, step}});
     if (is_new) {
       rows_.emplace_back();
@@ -14738,7 +14739,7 @@ class step_rows {
     }
   }
 
-  void enter(std::uint32_t node) {
+  [[gnu::cold]] void enter(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
     const scope_node& n = p_.nodes[node];
     if (whole != scope_node::none) {
@@ -14766,14 +14767,14 @@ class step_rows {
     }
     move_work_to_steps(node);
   }
-  void leave(std::uint32_t node) {
+  [[gnu::cold]] void leave(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
     if (whole == scope_node::none || p_.nodes[node].kind != scope_kind::op) return;
     if (covers_[node]) whole_[whole].leave(p_.nodes[node]);
     if (--depth_[whole] == 0) around_.pop_back();
   }
 
-  void enter_device(part_of_row& left, std::uint32_t node) {
+  [[gnu::cold]] void enter_device(part_of_row& left, std::uint32_t node) {
     const bool is_outermost = p_.nodes[node].kind == scope_kind::op && depth_[left.whole]++ == 0;
     if (is_outermost) around_.push_back(left.whole);
     if (device_.own.empty()) return;
@@ -14783,7 +14784,7 @@ class step_rows {
   }
   /// What the node launched in a step goes from the rests of its row, and of the rows around it, to
   /// their parts in the step.
-  void move_work_to_steps(std::uint32_t node) {
+  [[gnu::cold]] void move_work_to_steps(std::uint32_t node) {
     if (device_.own.empty()) return;
     const std::uint32_t own = numbers_.row_of[node];
     std::uint64_t rest = device_.own[node].runs();
@@ -14804,8 +14805,8 @@ class step_rows {
   }
 
   /// Calls of a node in a step, or its rest.
-  void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
-           const counted_call& counted) {
+  [[gnu::cold]] void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
+                         const counted_call& counted) {
     const scope_node& n = p_.nodes[node];
     const bool is_rest = to.step == step_share::none;
     slice_.thread = n.thread;
@@ -14822,11 +14823,11 @@ class step_rows {
     slice_.open_ns = is_rest ? n.open_ns : 0;
     add_calls(to, node, slice_, counted);
   }
-  void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
+  [[gnu::cold]] void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
     add_calls(to, node, p_.nodes[node], counted);
   }
-  void add_calls(part_of_row& to, std::uint32_t node, const scope_node& calls,
-                 const counted_call& counted) {
+  [[gnu::cold]] void add_calls(part_of_row& to, std::uint32_t node, const scope_node& calls,
+                               const counted_call& counted) {
     to.has_any = true;
     if (to.first == scope_node::none) {
       to.first = node;
@@ -14846,7 +14847,7 @@ class step_rows {
   }
 
   /// Counts the sets of parameters of each row, and the names of their operators.
-  void count_sets() {
+  [[gnu::cold]] void count_sets() {
     key_numbers of_sets(0), of_names(0);
     text_numbers names;
     std::vector<row_node> different;
@@ -14858,7 +14859,7 @@ class step_rows {
     }
     sets_ = std::move(different);
   }
-  std::vector<std::vector<field_range>> ranges_of_rows() {
+  [[gnu::cold]] std::vector<std::vector<field_range>> ranges_of_rows() {
     const bool one_set = by_.has(group_key::parameters) && by_.folded().empty();
     range_summing sums(groups_.leaves());
     for (const row_node& at : sets_)
@@ -14867,7 +14868,7 @@ class step_rows {
     return sums.finish(rows_.size());
   }
 
-  operator_row finished(part_of_row& part, double all, double all_device) {
+  [[gnu::cold]] operator_row finished(part_of_row& part, double all, double all_device) {
     const std::uint32_t first =
         part.first == scope_node::none ? numbers_.first[part.whole] : part.first;
     row_sum& sum = part.sum;
@@ -14897,7 +14898,8 @@ class step_rows {
     return row;
   }
   /// The roof of calls on the host is that of whole rows.
-  void finish_device(operator_row& row, const part_of_row& part, double all_device) const {
+  [[gnu::cold]] void finish_device(operator_row& row, const part_of_row& part,
+                                   double all_device) const {
     const figure unknown{0, absence::not_by_step};
     const rates_of_row& rates = rates_[part.whole];
     const bool is_known = row.of_step && parts_.device.knows(part.step);

@@ -36,7 +36,8 @@ struct step_work {
 class launches_of_calls {
  public:
   /// So many of the node's calls, all of which launched `runs`.
-  void add(const profile& p, std::uint32_t node, std::uint64_t calls, std::uint64_t runs) noexcept {
+  [[gnu::cold]] void add(const profile& p, std::uint32_t node, std::uint64_t calls,
+                         std::uint64_t runs) noexcept {
     const scope_node& n = p.nodes[node];
     expected_ += static_cast<double>(runs) * static_cast<double>(calls) /
                  static_cast<double>(std::max<std::uint64_t>(executions(n), 1));
@@ -93,7 +94,7 @@ class step_device {
 
   /// Whether the timeline has all that the step launched. A window that ends before now has what
   /// ran in it: of a step, what ran later is there only where the window was kept for that step.
-  bool timeline_has(std::uint32_t step) const {
+  [[gnu::cold]] bool timeline_has(std::uint32_t step) const {
     const device_timeline& t = p_.device.timeline;
     const step_mark& m = p_.steps[step];
     if (m.end < m.begin) return false;
@@ -104,7 +105,7 @@ class step_device {
     });
   }
   /// The step in which a call began; none: in no step that is known so far.
-  std::uint32_t step_at(std::int64_t time) const {
+  [[gnu::cold]] std::uint32_t step_at(std::int64_t time) const {
     const auto after = std::partition_point(
         order_.begin(), order_.end(), [&](std::uint32_t i) { return p_.steps[i].begin <= time; });
     if (after == order_.begin()) return step_share::none;
@@ -113,7 +114,7 @@ class step_device {
   }
 
   /// A step with an item whose scope is not known is not known either.
-  void collect_items() {
+  [[gnu::cold]] void collect_items() {
     for (const device_item& i : p_.device.timeline.items) {
       const std::uint32_t step = i.call_begin < 0 ? step_share::none : step_at(i.call_begin);
       if (step == step_share::none) continue;
@@ -125,12 +126,12 @@ class step_device {
     std::erase_if(items_, [&](const item_of_step& i) { return known_[i.step] == 0; });
   }
 
-  step_work& work_at(std::uint32_t node, std::uint32_t step) {
+  [[gnu::cold]] step_work& work_at(std::uint32_t node, std::uint32_t step) {
     const auto [number, is_new] = numbers_.of({{node, step}});
     if (is_new) works_.push_back({node, step, {}, 0});
     return works_[number];
   }
-  void add_items() {
+  [[gnu::cold]] void add_items() {
     // Launch by launch: those of a graph count once for each scope in it.
     sort_table(items_, [](const item_of_step& a, const item_of_step& b) {
       return a.step != b.step ? a.step < b.step : a.item->correlation < b.item->correlation;
@@ -173,7 +174,7 @@ class step_device {
   }
 
   /// Whether no node did more in the steps than in all: a damaged file may say so.
-  bool fits(const device_sums& device) const {
+  [[gnu::cold]] bool fits(const device_sums& device) const {
     for (std::size_t i = 0; i < works_.size();) {
       const std::uint32_t node = works_[i].node;
       device_sum sum;

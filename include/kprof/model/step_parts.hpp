@@ -78,7 +78,7 @@ class step_parts {
   const step_device device;
 
  private:
-  static std::vector<char> steps_with_shares(const profile& p) {
+  [[gnu::cold]] static std::vector<char> steps_with_shares(const profile& p) {
     std::vector<char> out(p.steps.size());
     for (const step_share& s : p.stepping.shares)
       if (s.step < out.size()) out[s.step] = 1;
@@ -93,7 +93,7 @@ class step_parts {
     return {first, last};
   }
 
-  void take(const profile& p, const step_share& s) {
+  [[gnu::cold]] void take(const profile& p, const step_share& s) {
     if (s.node >= rest.size()) return;
     step_rest& left = rest[s.node];
     // Sums of rounded times may be off by so much.
@@ -109,7 +109,7 @@ class step_parts {
 
   /// Each launch of a graph calls the operators in it as often as any other, or it is not known
   /// which called them how often.
-  void split_replays(const profile& p) {
+  [[gnu::cold]] void split_replays(const profile& p) {
     const std::vector<std::uint32_t> graphs = graphs_around(p);
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const scope_node& n = p.nodes[i];

@@ -101,7 +101,7 @@ class step_rows {
     bool of_rest = true;
   };
 
-  part_of_row& part(std::uint32_t whole, std::uint32_t step) {
+  [[gnu::cold]] part_of_row& part(std::uint32_t whole, std::uint32_t step) {
     const auto [number, is_new] = numbers_of_parts_.of({{whole, step}});
     if (is_new) {
       rows_.emplace_back();
@@ -142,7 +142,7 @@ class step_rows {
     }
   }
 
-  void enter(std::uint32_t node) {
+  [[gnu::cold]] void enter(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
     const scope_node& n = p_.nodes[node];
     if (whole != scope_node::none) {
@@ -170,14 +170,14 @@ class step_rows {
     }
     move_work_to_steps(node);
   }
-  void leave(std::uint32_t node) {
+  [[gnu::cold]] void leave(std::uint32_t node) {
     const std::uint32_t whole = numbers_.row_of[node];
     if (whole == scope_node::none || p_.nodes[node].kind != scope_kind::op) return;
     if (covers_[node]) whole_[whole].leave(p_.nodes[node]);
     if (--depth_[whole] == 0) around_.pop_back();
   }
 
-  void enter_device(part_of_row& left, std::uint32_t node) {
+  [[gnu::cold]] void enter_device(part_of_row& left, std::uint32_t node) {
     const bool is_outermost = p_.nodes[node].kind == scope_kind::op && depth_[left.whole]++ == 0;
     if (is_outermost) around_.push_back(left.whole);
     if (device_.own.empty()) return;
@@ -187,7 +187,7 @@ class step_rows {
   }
   /// What the node launched in a step goes from the rests of its row, and of the rows around it, to
   /// their parts in the step.
-  void move_work_to_steps(std::uint32_t node) {
+  [[gnu::cold]] void move_work_to_steps(std::uint32_t node) {
     if (device_.own.empty()) return;
     const std::uint32_t own = numbers_.row_of[node];
     std::uint64_t rest = device_.own[node].runs();
@@ -208,8 +208,8 @@ class step_rows {
   }
 
   /// Calls of a node in a step, or its rest.
-  void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
-           const counted_call& counted) {
+  [[gnu::cold]] void add(part_of_row& to, std::uint32_t node, const step_rest& amount,
+                         const counted_call& counted) {
     const scope_node& n = p_.nodes[node];
     const bool is_rest = to.step == step_share::none;
     slice_.thread = n.thread;
@@ -226,11 +226,11 @@ class step_rows {
     slice_.open_ns = is_rest ? n.open_ns : 0;
     add_calls(to, node, slice_, counted);
   }
-  void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
+  [[gnu::cold]] void add_whole(part_of_row& to, std::uint32_t node, const counted_call& counted) {
     add_calls(to, node, p_.nodes[node], counted);
   }
-  void add_calls(part_of_row& to, std::uint32_t node, const scope_node& calls,
-                 const counted_call& counted) {
+  [[gnu::cold]] void add_calls(part_of_row& to, std::uint32_t node, const scope_node& calls,
+                               const counted_call& counted) {
     to.has_any = true;
     if (to.first == scope_node::none) {
       to.first = node;
@@ -250,7 +250,7 @@ class step_rows {
   }
 
   /// Counts the sets of parameters of each row, and the names of their operators.
-  void count_sets() {
+  [[gnu::cold]] void count_sets() {
     key_numbers of_sets(0), of_names(0);
     text_numbers names;
     std::vector<row_node> different;
@@ -262,7 +262,7 @@ class step_rows {
     }
     sets_ = std::move(different);
   }
-  std::vector<std::vector<field_range>> ranges_of_rows() {
+  [[gnu::cold]] std::vector<std::vector<field_range>> ranges_of_rows() {
     const bool one_set = by_.has(group_key::parameters) && by_.folded().empty();
     range_summing sums(groups_.leaves());
     for (const row_node& at : sets_)
@@ -271,7 +271,7 @@ class step_rows {
     return sums.finish(rows_.size());
   }
 
-  operator_row finished(part_of_row& part, double all, double all_device) {
+  [[gnu::cold]] operator_row finished(part_of_row& part, double all, double all_device) {
     const std::uint32_t first =
         part.first == scope_node::none ? numbers_.first[part.whole] : part.first;
     row_sum& sum = part.sum;
@@ -301,7 +301,8 @@ class step_rows {
     return row;
   }
   /// The roof of calls on the host is that of whole rows.
-  void finish_device(operator_row& row, const part_of_row& part, double all_device) const {
+  [[gnu::cold]] void finish_device(operator_row& row, const part_of_row& part,
+                                   double all_device) const {
     const figure unknown{0, absence::not_by_step};
     const rates_of_row& rates = rates_[part.whole];
     const bool is_known = row.of_step && parts_.device.knows(part.step);
