@@ -45488,7 +45488,7 @@ class callback_handler {
     if (!calls_are_known_) {
       if (const result r = runtime_.fill(f_, runtime_api); r != success) return r;
       if (const result r = driver_.fill(f_, driver_api); r != success) return r;
-      calls_are_known_ = true;
+      calls_are_known_.store(true, std::memory_order_release);
     }
     ++round_;
     launching_.clear();
@@ -45539,6 +45539,7 @@ class callback_handler {
   }
 
   void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
+    if (!calls_are_known_.load(std::memory_order_acquire)) return;
     if (domain == runtime_api) api_call(runtime_[id], data);
     else if (domain == driver_api) api_call(driver_[id], data);
     else if (domain == resource) resource_event(id, data);
@@ -45759,7 +45760,7 @@ class callback_handler {
   record_reader& reader_;
   failures& failed_;
   call_table runtime_, driver_;
-  bool calls_are_known_ = false;
+  std::atomic<bool> calls_are_known_{false};  // else no callback may look at them
   std::atomic<bool> timed_{false};       // times of calls are wanted
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
