@@ -315,8 +315,8 @@ class callback_handler {
   failures& failed_;
   call_table runtime_, driver_;
   std::atomic<bool> calls_are_known_{false};  // else no callback may look at them
-  std::atomic<bool> timed_{false};       // times of calls are wanted
-  std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
+  std::atomic<bool> timed_{false};            // times of calls are wanted
+  std::atomic<std::uint32_t> round_{0};       // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   launching_calls launching_;
   moved_nodes moved_;
