@@ -55,6 +55,11 @@ inline void note(const std::string& text) {
 #define CHECK(what, condition)      \
   report_check((condition), (what), \
                std::string{#condition " ("} + __FILE__ + ':' + std::to_string(__LINE__) + ')')
+/// The same in a loop: only a failure is a line.
+#define CHECK_QUIETLY(what, condition)          \
+  do                                            \
+    if (!(condition)) CHECK((what), condition); \
+  while (false)
 #define CHECK_EQUAL(what, got, wanted) report_equal((what), (got), (wanted), __FILE__, __LINE__)
 #define CHECK_WITHIN(what, got, low, high) \
   report_within((what), (got), (low), (high), __FILE__, __LINE__)

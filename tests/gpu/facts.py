@@ -139,6 +139,26 @@ kind a node's record has is not relied on.""",
             "graph.copy_on_the_device_of_4_KiB": "of a copy on the device of 4 KiB",
             "graph.copy_on_the_device_of_1_MiB": "of a copy on the device of 1 MiB",
             "graph.copy_to_the_device_of_1_MiB": "of a copy from pinned memory of 1 MiB",
+            "conditional.body_correlation": "Which correlation id has a record of a conditional "
+            "node's body?",
+            "conditional.body_node": "Which node's id?",
+            "conditional.body_graph": "and which graph's?",
+            "conditional.behind_correlation": "Which correlation id has that of a node behind it?",
+        },
+    ),
+    (
+        "Captures",
+        """A capture is broken where its device is waited for, by any thread. kprof hears of
+captures from CUPTI while it records, and does not wait then.""",
+        {
+            "capture.broken_by_a_wait": "Which captures of another thread does "
+            "`cudaDeviceSynchronize` break?",
+            "capture.broken_by_a_relaxed_wait": "and from a thread in relaxed mode?",
+            "capture.broken_by_a_relaxed_wait_for_a_stream": "`cudaStreamSynchronize` of another "
+            "stream, in relaxed mode?",
+            "capture.broken_by_subscribing": "`cuptiSubscribe`?",
+            "capture.broken_by_enabling": "`cuptiActivityEnable`?",
+            "capture.broken_by_a_flush": "`cuptiActivityFlushAll`?",
         },
     ),
     (

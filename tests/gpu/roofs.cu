@@ -240,8 +240,9 @@ void measured() {
        tera(own.from_device));
   CHECK_WITHIN("memory over the data sheet's", found.memory_bytes / found.table_memory_bytes, 0.75,
                1.0);
+  // Of kprof's kernels one only reads, which an H200's memory does quicker than a copy.
   CHECK_WITHIN("memory over this program's best",
-               found.memory_bytes / std::max(own.copy, own.triad), 0.93, 1.1);
+               found.memory_bytes / std::max(own.copy, own.triad), 0.93, 1.15);
   CHECK_WITHIN("copies to the device over this program's", found.to_device_bytes / own.to_device,
                0.9, 1.1);
   CHECK_WITHIN("copies from the device over this program's",

@@ -58,7 +58,7 @@ out=${out:-$build/results}
 
 programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts
           facts_graphs facts_libraries launch_cost truth truth_cublas truth_cudnn occupancy roofs
-          timeline)
+          timeline features facts_programs)
 examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas
           18_gpu_training)
 
@@ -113,7 +113,7 @@ if [ $do_build = yes ]; then
   fi
   if [ ! -e "$home/include/cupti.h" ] && [ ! -e "$home/extras/CUPTI/include/cupti.h" ]; then
     echo "no headers of CUPTI in $home: the questions to it and launch_cost are left out"
-    leave_out facts facts_graphs facts_libraries launch_cost
+    leave_out facts facts_graphs facts_libraries facts_programs launch_cost
   fi
   export -f compile
   export nvcc arch cudart root here build home
@@ -216,8 +216,8 @@ run_mode() {
   rm -f "$lines" "$lines.err"
 }
 
-for program in facts facts_graphs facts_libraries attribution graphs lifecycle times timeline \
-  occupancy roofs gemm truth truth_cublas truth_cudnn; do
+for program in facts facts_graphs facts_libraries facts_programs attribution graphs lifecycle \
+  features times timeline occupancy roofs gemm truth truth_cublas truth_cudnn; do
   [ -x "$build/$program" ] || { tell "SKIP $program: it was not built"; continue; }
   if ! modes=$("$build/$program" --list 2>> "$out/programs.log"); then
     tell "SKIP $program: it does not start; $(tail -n 1 "$out/programs.log")"

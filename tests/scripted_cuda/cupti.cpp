@@ -122,8 +122,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   CUpti_SubscriberHandle none = nullptr;
   if (set.busy || !subscriber.compare_exchange_strong(none, made)) {
     if (holder != nullptr)
-      std::snprintf(holder, size, "%s",
-                    set.busy ? "Nsight Systems" : "CUPTI for another subscriber");
+      std::snprintf(holder, size, "%s", set.busy ? "Nsight Systems" : "CUPTI for <not provided>");
     delete made;
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }

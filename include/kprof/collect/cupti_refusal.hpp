@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -35,7 +36,10 @@ inline std::string subscribed_client(const functions& f, callback_function callb
   if (f.subscribe_v2(&who, callback, nullptr, &params) == success)
     static_cast<void>(f.unsubscribe(who));
   name[sizeof name - 1] = '\0';
-  return *name == '\0' ? "" : ": " + std::string{name};
+  // A client that gave no name has one of CUPTI's own: "CUPTI for <not provided>".
+  const std::string_view said = name;
+  const bool is_named = !said.empty() && said.find("<not provided>") == said.npos;
+  return is_named ? ": " + std::string{said} : std::string{};
 }
 
 /// Why CUPTI said no. `callback`: what subscribed_client may subscribe with.
@@ -44,8 +48,8 @@ inline std::string refusal(result r, const functions& f, callback_function callb
   switch (r) {
     case multiple_subscribers:
       return "another CUPTI client has the GPU's records" + subscribed_client(f, callback) + said +
-             "; run without Nsight, cuda-gdb, compute-sanitizer or another "
-             "profiler to have them here, or set KPROF=cupti=off";
+             "; run without Nsight, cuda-gdb, compute-sanitizer, PyTorch's profiler or "
+             "another to have them here, or set KPROF=cupti=off";
     case insufficient_privileges:
     case virtual_privileges:
       return "no permission to profile" + said +
