@@ -36,7 +36,7 @@ struct pass {
 };
 constexpr std::size_t piece_elements = (std::size_t{1} << 20U) / sizeof(double);
 
-void run(const void* of, unsigned thread) {
+void run(const void* of, unsigned thread, kprof::detail::round_part&) {
   const pass& p = *static_cast<const pass*>(of);
   std::vector<piece>& pieces = (*p.pieces)[thread];
   pieces.clear();

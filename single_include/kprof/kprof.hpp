@@ -48742,8 +48742,10 @@ KPROF_DETAIL_END
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -48758,15 +48760,42 @@ inline std::int64_t read_clock_ns(clockid_t clock) noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// One thread's part of a round, in nanoseconds.
+/// One thread's part of a round, in nanoseconds, with how far it was on the way.
 struct round_part {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t cpu_ns = 0;
+  struct mark {
+    std::int64_t ns;
+    double done;  // of 1
+  };
+  std::array<mark, 16> marks{};
+  unsigned marked = 0;
+
+  /// Says how much of its part the thread has done by now. More than there is room for are dropped.
+  void add_mark(double done) noexcept {
+    if (marked < marks.size()) marks[marked++] = {read_clock_ns(CLOCK_MONOTONIC), done};
+  }
+  /// How much of the part was done by then.
+  [[gnu::cold]] double done_by(std::int64_t ns) const noexcept {
+    mark before{begin_ns, 0}, after{end_ns, 1};
+    for (unsigned i = 0; i < marked; ++i) {
+      if (marks[i].ns > ns) {
+        after = marks[i];
+        break;
+      }
+      before = marks[i];
+    }
+    if (after.ns <= before.ns) return after.done;
+    return before.done + (after.done - before.done) * static_cast<double>(ns - before.ns) /
+                             static_cast<double>(after.ns - before.ns);
+  }
 };
 
-/// From the first begin to the last end; 0 where a thread was preempted for more than 3 % of its
-/// time, or where the threads ran together for less than 90 % of it.
+/// How long a round takes at the rate that the threads reach while all of them run: what shares
+/// memory unevenly among them would otherwise be timed by the slowest, the others idle at the end.
+/// 0 where a thread was preempted for more than 3 % of its time, or where the threads ran together
+/// for less than 60 % of it.
 [[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
   if (parts.empty()) return 0;
   std::int64_t first = parts[0].begin_ns, last = parts[0].end_ns;
@@ -48779,7 +48808,11 @@ struct round_part {
     first_end = std::min(first_end, p.end_ns);
     last = std::max(last, p.end_ns);
   }
-  return (first_end - last_begin) * 10 < (last - first) * 9 ? 0 : last - first;
+  if ((first_end - last_begin) * 10 < (last - first) * 6) return 0;
+  double done = 0;
+  for (const round_part& p : parts) done += p.done_by(first_end) - p.done_by(last_begin);
+  return std::llround(static_cast<double>(first_end - last_begin) *
+                      static_cast<double>(parts.size()) / done);
 }
 
 /// What the rounds of one piece of work came to.
@@ -48810,9 +48843,9 @@ struct best_round {
 /// Threads that wait for work, each on a CPU of its own.
 class round_threads {
  public:
-  /// run(of, thread), which may not throw.
+  /// run(of, thread, part), which may not throw.
   struct work {
-    void (*run)(const void* of, unsigned thread);
+    void (*run)(const void* of, unsigned thread, round_part& part);
     const void* of;
     /// Before the time that counts. On a loaded machine a round of its own for it would wait for
     /// the CPUs once more, for longer than both take.
@@ -48889,7 +48922,7 @@ class round_threads {
       meet();
       const std::int64_t cpu = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
       part.begin_ns = read_clock_ns(CLOCK_MONOTONIC);
-      of.run(of.of, number);
+      of.run(of.of, number, part);
       part.end_ns = read_clock_ns(CLOCK_MONOTONIC);
       part.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
       lock.lock();
@@ -51179,25 +51212,31 @@ struct timed_work {
     const std::size_t parts = w.walks / part;
     if (w.leaves_caches) w.loops->flush(first + (at / part + parts / 2) % parts * part, part);
   }
-  [[gnu::cold]] static void run(const void* of, unsigned thread) {
+  [[gnu::cold]] static void run(const void* of, unsigned thread, round_part& part) {
     const timed_work& w = *static_cast<const timed_work*>(of);
     if (w.rounds != nullptr) return w.rounds(w.amount);
     std::byte* const a = w.walks > 0 ? w.memory->walked(thread) : w.memory->of(thread);
-    if (w.is_triad && w.leaves_caches && w.loops->triad_written_back != nullptr)
-      triad_in_dram(w, a, thread);
+    if (w.leaves_caches) w.in_pieces(a, thread, part);
     else if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
     else w.loops->read(a, w.bytes, w.amount);
   }
 
-  /// Writes back what it stored a mebibyte before, and first what the round before this one left:
-  /// as many lines as it stores, so that the round takes what one of a long triad would. Lines that
-  /// are still in a core's own caches, as after 64 KiB, cost two threads 5 % more.
-  [[gnu::cold]] static void triad_in_dram(const timed_work& w, std::byte* a, unsigned thread) {
+  /// One pass in at most 16 pieces, each marked. A triad writes back what it stored a mebibyte
+  /// before, and first what the round before this one left: as many lines as it stores, so that the
+  /// round takes what one of a long triad would. Lines that are still in a core's own caches, as
+  /// after 64 KiB, cost two threads 5 % more.
+  [[gnu::cold]] void in_pieces(std::byte* a, unsigned thread, round_part& part) const {
     constexpr std::size_t behind = std::size_t{1} << 20U;
-    std::byte *const b = a + w.bytes, *const c = b + w.bytes;
-    const std::byte* const left = w.memory->walked_before(thread, w.walks) + w.bytes - behind;
-    w.loops->triad_written_back(a, b, c, behind, left);
-    w.loops->triad_written_back(a + behind, b + behind, c + behind, w.bytes - behind, a);
+    const std::size_t piece = is_triad ? behind / 8 : behind / 4;
+    const std::byte* const left = memory->walked_before(thread, walks) + bytes - behind;
+    for (std::size_t at = 0; at < bytes; at += piece) {
+      const std::size_t n = std::min(piece, bytes - at);
+      std::byte *const to = a + at, *const b = to + bytes, *const c = b + bytes;
+      if (!is_triad) loops->read(to, n, 1);
+      else if (loops->triad_written_back == nullptr) loops->triad(to, b, c, n, 1);
+      else loops->triad_written_back(to, b, c, n, at < behind ? left + at : to - behind);
+      part.add_mark(static_cast<double>(at + n) / static_cast<double>(bytes));
+    }
   }
 };
 
@@ -51255,7 +51294,7 @@ class cpu_measurement {
   [[gnu::cold]] void warm_up() {
     const warming until{loops_.arithmetic.front().run, read_clock_ns(CLOCK_MONOTONIC) + 20'000'000};
     static_cast<void>(
-        threads_.run(threads_.size(), {[](const void* of, unsigned) {
+        threads_.run(threads_.size(), {[](const void* of, unsigned, round_part&) {
                                          const warming& w = *static_cast<const warming*>(of);
                                          while (read_clock_ns(CLOCK_MONOTONIC) < w.end_ns)
                                            w.run(1000);
@@ -51317,10 +51356,11 @@ class cpu_measurement {
       return note("caches and DRAM were not measured: no memory could be had");
     measuring_memory* const to = &memory;
     // Each page on the node of the thread that will read it.
-    static_cast<void>(threads_.run(
-        threads_.size(),
-        {[](const void* of, unsigned t) { (*static_cast<measuring_memory* const*>(of))->touch(t); },
-         &to}));
+    static_cast<void>(
+        threads_.run(threads_.size(), {[](const void* of, unsigned t, round_part&) {
+                                         (*static_cast<measuring_memory* const*>(of))->touch(t);
+                                       },
+                                       &to}));
     result_.memory.reserve(machine_.data.size() + 1);
     // First, in case that the time is over before all is measured.
     measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
@@ -51360,7 +51400,7 @@ class cpu_measurement {
     level.triad = with_one_and_all(w);
   }
   [[gnu::cold]] void begin_walk(const timed_work& w) {
-    static_cast<void>(threads_.run(threads_.size(), {[](const void* of, unsigned t) {
+    static_cast<void>(threads_.run(threads_.size(), {[](const void* of, unsigned t, round_part&) {
                                                        const timed_work& f =
                                                            *static_cast<const timed_work*>(of);
                                                        if (f.leaves_caches)

@@ -99,10 +99,34 @@ TEST_CASE("machine_cpus.a_round_counts_where_no_thread_was_preempted") {
   CHECK(undisturbed_ns({{0, 1000, 970}}) == 1000);
   CHECK(undisturbed_ns({{0, 1000, 969}}) == 0);
   CHECK(undisturbed_ns({{1000, 1000, 0}}) == 0);
-  // two threads: together for 90 % of the time, or not
-  CHECK(undisturbed_ns({{0, 950, 950}, {50, 1000, 950}}) == 1000);
-  CHECK(undisturbed_ns({{0, 949, 949}, {50, 1000, 950}}) == 0);
+  // two threads: together for 60 % of the time, or not
+  CHECK(undisturbed_ns({{0, 800, 800}, {200, 1000, 800}}) == 800);
+  CHECK(undisturbed_ns({{0, 799, 799}, {200, 1000, 800}}) == 0);
   CHECK(undisturbed_ns({{0, 1000, 1000}, {0, 1000, 500}}) == 0);
+}
+
+TEST_CASE("machine_cpus.a_round_counts_while_all_threads_run") {
+  const auto part = [](std::int64_t begin, std::int64_t end,
+                       std::initializer_list<round_part::mark> marks) {
+    round_part p{begin, end, end - begin};
+    for (const round_part::mark& m : marks) p.marks[p.marked++] = m;
+    return p;
+  };
+  // Twice as quick once the other has ended: 0.8 of its part by then, and not 0.9.
+  const round_part slow = part(0, 900, {{400, 0.4}, {800, 0.8}});
+  CHECK(slow.done_by(0) == 0);
+  CHECK(slow.done_by(200) == Approx(0.2));
+  CHECK(slow.done_by(800) == Approx(0.8));
+  CHECK(slow.done_by(850) == Approx(0.9));
+  CHECK(slow.done_by(900) == 1);
+  const round_part quick = part(0, 800, {});
+  CHECK(quick.done_by(600) == Approx(0.75));
+  CHECK(undisturbed_ns({slow, quick}) == 889);  // 2 parts at 1.8 in 800
+  // one that begins later: what the other did before is not counted
+  CHECK(undisturbed_ns({part(0, 1000, {{200, 0.5}}), part(200, 1000, {})}) == 1067);
+  round_part full;
+  for (int i = 0; i < 20; ++i) full.add_mark(0.05 * i);
+  CHECK(full.marked == full.marks.size());
 }
 
 TEST_CASE("machine_cpus.the_quickest_undisturbed_round_is_the_ceiling") {
@@ -122,8 +146,10 @@ TEST_CASE("machine_cpus.threads_run_each_round_once") {
   REQUIRE(threads.size() == 3);
   std::vector<int> runs(3, 0);
   std::vector<int>* const to = &runs;
-  const round_threads::work count{
-      [](const void* of, unsigned t) { ++(**static_cast<std::vector<int>* const*>(of))[t]; }, &to};
+  const round_threads::work count{[](const void* of, unsigned t, round_part&) {
+                                    ++(**static_cast<std::vector<int>* const*>(of))[t];
+                                  },
+                                  &to};
   for (int i = 0; i < 20; ++i) {
     CHECK(threads.run(3, count).size() == 3);
     CHECK(threads.run(1, count).size() == 1);
@@ -139,7 +165,7 @@ TEST_CASE("machine_cpus.threads_begin_together_behind_the_longest_preparation") 
   std::vector<std::int64_t> prepared(2, 0);
   std::vector<std::int64_t>* const to = &prepared;
   const round_threads::work round{
-      [](const void*, unsigned) {}, &to,
+      [](const void*, unsigned, round_part&) {}, &to,
       [](const void* of, unsigned t) {
         const std::int64_t end = read_clock_ns(CLOCK_MONOTONIC) + 250'000;  // later than it begins
         while (t == 1 && read_clock_ns(CLOCK_MONOTONIC) < end) {}
@@ -184,22 +210,23 @@ TEST_CASE("machine_cpus.a_triad_of_dram_writes_back_what_it_and_the_round_before
                .is_triad = true,
                .leaves_caches = true,
                .walks = 3 * part};
-  for (int i = 0; i < 4; ++i) {
-    timed_work::walk_on(&w, 0);
-    timed_work::run(&w, 0);
-  }
-  REQUIRE(calls.size() == 8);
   constexpr std::size_t behind = std::size_t{1} << 20U;
   for (std::size_t i = 0; i < 4; ++i) {
+    calls.clear();
+    round_part marked;
+    timed_work::walk_on(&w, 0);
+    timed_work::run(&w, 0, marked);
     const std::byte* const a = memory.of(0) + (i + 1) % 3 * part;
     const std::byte* const before = memory.of(0) + i % 3 * part;
-    const call &first = calls[2 * i], &rest = calls[2 * i + 1];
-    CHECK(first.a == a);
-    CHECK(first.bytes == behind);
-    CHECK(first.stored == before + third - behind);
-    CHECK(rest.a == a + behind);
-    CHECK(rest.bytes == third - behind);
-    CHECK(rest.stored == a);
+    std::size_t done = 0;
+    REQUIRE(marked.marked == calls.size());
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      CHECK(calls[k].a == a + done);
+      CHECK(calls[k].stored == (done < behind ? before + third - behind : a - behind) + done);
+      done += calls[k].bytes;
+      CHECK(marked.marks[k].done == Approx(static_cast<double>(done) / third));
+    }
+    CHECK(done == third);
   }
 }
 

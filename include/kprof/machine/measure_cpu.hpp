@@ -44,25 +44,31 @@ struct timed_work {
     const std::size_t parts = w.walks / part;
     if (w.leaves_caches) w.loops->flush(first + (at / part + parts / 2) % parts * part, part);
   }
-  [[gnu::cold]] static void run(const void* of, unsigned thread) {
+  [[gnu::cold]] static void run(const void* of, unsigned thread, round_part& part) {
     const timed_work& w = *static_cast<const timed_work*>(of);
     if (w.rounds != nullptr) return w.rounds(w.amount);
     std::byte* const a = w.walks > 0 ? w.memory->walked(thread) : w.memory->of(thread);
-    if (w.is_triad && w.leaves_caches && w.loops->triad_written_back != nullptr)
-      triad_in_dram(w, a, thread);
+    if (w.leaves_caches) w.in_pieces(a, thread, part);
     else if (w.is_triad) w.loops->triad(a, a + w.bytes, a + 2 * w.bytes, w.bytes, w.amount);
     else w.loops->read(a, w.bytes, w.amount);
   }
 
-  /// Writes back what it stored a mebibyte before, and first what the round before this one left:
-  /// as many lines as it stores, so that the round takes what one of a long triad would. Lines that
-  /// are still in a core's own caches, as after 64 KiB, cost two threads 5 % more.
-  [[gnu::cold]] static void triad_in_dram(const timed_work& w, std::byte* a, unsigned thread) {
+  /// One pass in at most 16 pieces, each marked. A triad writes back what it stored a mebibyte
+  /// before, and first what the round before this one left: as many lines as it stores, so that the
+  /// round takes what one of a long triad would. Lines that are still in a core's own caches, as
+  /// after 64 KiB, cost two threads 5 % more.
+  [[gnu::cold]] void in_pieces(std::byte* a, unsigned thread, round_part& part) const {
     constexpr std::size_t behind = std::size_t{1} << 20U;
-    std::byte *const b = a + w.bytes, *const c = b + w.bytes;
-    const std::byte* const left = w.memory->walked_before(thread, w.walks) + w.bytes - behind;
-    w.loops->triad_written_back(a, b, c, behind, left);
-    w.loops->triad_written_back(a + behind, b + behind, c + behind, w.bytes - behind, a);
+    const std::size_t piece = is_triad ? behind / 8 : behind / 4;
+    const std::byte* const left = memory->walked_before(thread, walks) + bytes - behind;
+    for (std::size_t at = 0; at < bytes; at += piece) {
+      const std::size_t n = std::min(piece, bytes - at);
+      std::byte *const to = a + at, *const b = to + bytes, *const c = b + bytes;
+      if (!is_triad) loops->read(to, n, 1);
+      else if (loops->triad_written_back == nullptr) loops->triad(to, b, c, n, 1);
+      else loops->triad_written_back(to, b, c, n, at < behind ? left + at : to - behind);
+      part.add_mark(static_cast<double>(at + n) / static_cast<double>(bytes));
+    }
   }
 };
 
@@ -120,7 +126,7 @@ class cpu_measurement {
   [[gnu::cold]] void warm_up() {
     const warming until{loops_.arithmetic.front().run, read_clock_ns(CLOCK_MONOTONIC) + 20'000'000};
     static_cast<void>(
-        threads_.run(threads_.size(), {[](const void* of, unsigned) {
+        threads_.run(threads_.size(), {[](const void* of, unsigned, round_part&) {
                                          const warming& w = *static_cast<const warming*>(of);
                                          while (read_clock_ns(CLOCK_MONOTONIC) < w.end_ns)
                                            w.run(1000);
@@ -182,10 +188,11 @@ class cpu_measurement {
       return note("caches and DRAM were not measured: no memory could be had");
     measuring_memory* const to = &memory;
     // Each page on the node of the thread that will read it.
-    static_cast<void>(threads_.run(
-        threads_.size(),
-        {[](const void* of, unsigned t) { (*static_cast<measuring_memory* const*>(of))->touch(t); },
-         &to}));
+    static_cast<void>(
+        threads_.run(threads_.size(), {[](const void* of, unsigned t, round_part&) {
+                                         (*static_cast<measuring_memory* const*>(of))->touch(t);
+                                       },
+                                       &to}));
     result_.memory.reserve(machine_.data.size() + 1);
     // First, in case that the time is over before all is measured.
     measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
@@ -225,7 +232,7 @@ class cpu_measurement {
     level.triad = with_one_and_all(w);
   }
   [[gnu::cold]] void begin_walk(const timed_work& w) {
-    static_cast<void>(threads_.run(threads_.size(), {[](const void* of, unsigned t) {
+    static_cast<void>(threads_.run(threads_.size(), {[](const void* of, unsigned t, round_part&) {
                                                        const timed_work& f =
                                                            *static_cast<const timed_work*>(of);
                                                        if (f.leaves_caches)
