@@ -34511,6 +34511,14 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     return c;
   }
 
+  /// The oldest full chunk, where more memory is held than may be; else nullptr.
+  chunk* take_excess() noexcept {
+    const std::lock_guard lock(mutex_);
+    chunk* const c = held_ > limit_ ? first_ : nullptr;
+    if (c != nullptr) unqueue(c);
+    return c;
+  }
+
   /// Returns a chunk that has been read and is in no queue.
   void give_back(chunk* c) noexcept {
     const std::lock_guard lock(mutex_);
@@ -40340,8 +40348,23 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   step_windows windows;
 
   void set_memory(std::size_t bytes) noexcept {
-    pool.set_limit(bytes - bytes / 4);
+    limit_to(bytes);
     windows.restart(bytes);
+  }
+  /// The pool alone: a thread that records meanwhile takes no more than that.
+  void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
+  /// Folds and gives back what is held above the limit: threads that recorded meanwhile went on with
+  /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
+  void give_back_excess() noexcept {
+    while (chunk* const c = pool.take_excess()) {
+      thread_log& owner = *c->owner;
+      const std::lock_guard own(owner.mutex());
+      if (!c->folded && !attempt([&] { counts_.time_folding([&] { owner.fold(); }); }))
+        return pool.put_back(c);
+      owner.release(c);
+      counts_.recycle_until(c->last_ticks);
+      pool.give_back(c);
+    }
   }
   /// Begins to forget a recording: no chunk is kept for a step any more.
   void stop_keeping() {
@@ -41501,14 +41524,13 @@ class KPROF_DETAIL_LOCAL recorder {
   /// are folded when they have left the cache, but a program that takes a snapshot now and then
   /// pays for folding there and not in its scopes.
   std::uint32_t deferrable_chunks() const noexcept {
-    const std::size_t all = memory_limit_.load(std::memory_order_relaxed) / chunk::size / 4;
+    const std::size_t all = memory_limit() / chunk::size / 4;
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
   /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
   void join_parts_unless_busy(std::uint64_t until) noexcept {
-    const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
-    if (lock.owns_lock())
+    if (const std::unique_lock lock(threads_.mutex(), std::try_to_lock); lock.owns_lock())
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
   }
@@ -41578,8 +41600,9 @@ class KPROF_DETAIL_LOCAL recorder {
   void restart_locked(std::uint64_t now, std::size_t memory) {
     threads_.fold(child_.log, child_.at);
     chunks_.stop_keeping(), paths_.begin_recording();
+    chunks_.limit_to(memory);  // before threads that record take what is given back now
     threads_.forget(now);
-    set_memory(memory);
+    set_memory(memory), chunks_.give_back_excess();
     // Without memory what it would forget stays until the next recording.
     static_cast<void>(attempt([this] { paths_.forget_earlier(); }));
   }

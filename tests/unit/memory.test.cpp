@@ -9,11 +9,13 @@
 #include "find.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -145,6 +147,27 @@ TEST_CASE("memory.captured_paths_stay_within_the_limit") {
     }
     CHECK(kprof::snapshot().cost.memory <= 1024 * 1024);
   }
+}
+
+TEST_CASE("memory.a_smaller_recording_holds_no_more_whoever_records_meanwhile") {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&done] {
+      while (!done) { KPROF_OP(Plain); }
+    });
+  std::uint64_t most = 0;
+  for (int i = 0; i < 40; ++i) {
+    REQUIRE(kprof::start(with_memory(16)));
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    REQUIRE(kprof::start(with_memory(1)));
+    const kprof::profile p = kprof::snapshot();
+    most = std::max(most, p.cost.memory);
+    CHECK(p.cost.memory_limit == 1024 * 1024);
+  }
+  done = true;
+  for (std::thread& t : threads) t.join();
+  CHECK(most <= 1024 * 1024);
 }
 
 TEST_CASE("memory.a_recording_has_all_of_its_memory_whatever_the_last_one_took") {

@@ -71,6 +71,14 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     return c;
   }
 
+  /// The oldest full chunk, where more memory is held than may be; else nullptr.
+  chunk* take_excess() noexcept {
+    const std::lock_guard lock(mutex_);
+    chunk* const c = held_ > limit_ ? first_ : nullptr;
+    if (c != nullptr) unqueue(c);
+    return c;
+  }
+
   /// Returns a chunk that has been read and is in no queue.
   void give_back(chunk* c) noexcept {
     const std::lock_guard lock(mutex_);

@@ -28,8 +28,23 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   step_windows windows;
 
   void set_memory(std::size_t bytes) noexcept {
-    pool.set_limit(bytes - bytes / 4);
+    limit_to(bytes);
     windows.restart(bytes);
+  }
+  /// The pool alone: a thread that records meanwhile takes no more than that.
+  void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
+  /// Folds and gives back what is held above the limit: threads that recorded meanwhile went on with
+  /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
+  void give_back_excess() noexcept {
+    while (chunk* const c = pool.take_excess()) {
+      thread_log& owner = *c->owner;
+      const std::lock_guard own(owner.mutex());
+      if (!c->folded && !attempt([&] { counts_.time_folding([&] { owner.fold(); }); }))
+        return pool.put_back(c);
+      owner.release(c);
+      counts_.recycle_until(c->last_ticks);
+      pool.give_back(c);
+    }
   }
   /// Begins to forget a recording: no chunk is kept for a step any more.
   void stop_keeping() {

@@ -249,14 +249,13 @@ class KPROF_DETAIL_LOCAL recorder {
   /// are folded when they have left the cache, but a program that takes a snapshot now and then
   /// pays for folding there and not in its scopes.
   std::uint32_t deferrable_chunks() const noexcept {
-    const std::size_t all = memory_limit_.load(std::memory_order_relaxed) / chunk::size / 4;
+    const std::size_t all = memory_limit() / chunk::size / 4;
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
   /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
   void join_parts_unless_busy(std::uint64_t until) noexcept {
-    const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
-    if (lock.owns_lock())
+    if (const std::unique_lock lock(threads_.mutex(), std::try_to_lock); lock.owns_lock())
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
   }
@@ -326,8 +325,9 @@ class KPROF_DETAIL_LOCAL recorder {
   void restart_locked(std::uint64_t now, std::size_t memory) {
     threads_.fold(child_.log, child_.at);
     chunks_.stop_keeping(), paths_.begin_recording();
+    chunks_.limit_to(memory);  // before threads that record take what is given back now
     threads_.forget(now);
-    set_memory(memory);
+    set_memory(memory), chunks_.give_back_excess();
     // Without memory what it would forget stays until the next recording.
     static_cast<void>(attempt([this] { paths_.forget_earlier(); }));
   }
