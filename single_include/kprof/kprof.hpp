@@ -20143,6 +20143,45 @@ namespace detail::advice_rules {
   return true;
 }
 
+/// H14. Kernels are launched in no operator.
+[[gnu::cold]] inline bool unguarded_launches(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  std::vector<double> of_thread(p.threads.size() + 1), of_name(p.device.kernels.size() + 3);
+  for (const device_work& w : p.device.work) {
+    const std::uint32_t node = scope_of(p, w);
+    if (w.task != device_task::kernel || node == scope_node::none ||
+        operators[node] != scope_node::none)
+      continue;
+    const double ns = not_negative(w.total_ns);
+    out.time_ns += ns;
+    of_name[name_number(p, w)] += ns;
+    const scope_node& n = p.nodes[node];
+    if (n.kind == scope_kind::root && n.thread < p.threads.size()) of_thread[n.thread] += ns;
+  }
+  if (!(out.time_ns > 0) || out.time_ns < 0.2 * f.device_ns) return false;
+  const auto thread = std::max_element(of_thread.begin(), of_thread.end());
+  if (p.threads.size() > 1 && *thread >= 0.5 * out.time_ns) {
+    out.time_ns = *thread;
+    out.where = "Thread " + thread_text(p, static_cast<std::uint32_t>(thread - of_thread.begin()));
+    out.fact = sentence("launches # of the device time, #, outside all scopes",
+                        {as_share(*thread / f.device_ns), as_time(*thread)});
+    out.action =
+        "Guard it there, or put it under the scopes that it works for: take "
+        "kprof::context::current() where they are open, and kprof::context_guard in this thread";
+    return true;
+  }
+  const auto name = std::max_element(of_name.begin(), of_name.end());
+  const std::string kernel =
+      short_kernel_name(work_name(p, static_cast<std::uint32_t>(name - of_name.begin())));
+  out.where = "The program";
+  out.fact = sentence("launches # of the device time, #, in no operator",
+                      {as_share(out.time_ns / f.device_ns), as_time(out.time_ns)});
+  out.action = sentence("Guard the calls that launch it with KPROF_OP; most of it is #, #",
+                        {as_text(kernel), as_time(*name)});
+  return true;
+}
+
 /// H2. More threads are in scopes at a time than there are CPUs.
 [[gnu::cold]] inline bool too_many_threads(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
@@ -20252,6 +20291,7 @@ inline constexpr advice_rule catalogue[] = {
     {"H11", rows, cause::work, 0.01, &few_channels},
     {"H12", run, cause::threads, 0, &unguarded_threads},
     {"H13", run, cause::run, 0, &off_the_cpu},
+    {"H14", run, cause::run, 0, &unguarded_launches},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
@@ -20423,6 +20463,10 @@ inline constexpr explanation explanations[] = {
      "for 20 % of the run beyond the CPU time of threads without guards, which calls may wait for; "
      "in calls whose CPU time is known, no work on a device, and H2 silent",
      "the time on no CPU beyond that", "VTune"},
+    {"H14", "kernels are launched in no operator",
+     "20 % of the device time; of a thread that launches half of it with no scope open, that "
+     "thread",
+     "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},
@@ -40353,7 +40397,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
   /// The pool alone: a thread that records meanwhile takes no more than that.
   void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
-  /// Folds and gives back what is held above the limit: threads that recorded meanwhile went on with
+  /// Folds and gives back what is held above the limit: threads that recorded while it fell took
   /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
   void give_back_excess() noexcept {
     while (chunk* const c = pool.take_excess()) {

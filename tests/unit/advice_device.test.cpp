@@ -292,6 +292,41 @@ TEST_CASE("advice_device.S2_an_idle_device") {
   CHECK(gain(p, "S2") == silent);
 }
 
+TEST_CASE("advice_device.H14_kernels_in_no_operator") {
+  // Nine parts of ten are in an operator or not: `loose` on the main thread, in a region, or on
+  // another thread.
+  const auto run = [](double loose, double in_region, double elsewhere) {
+    device_builder b;
+    const auto main = b.thread("main", 1), other = b.thread("autograd", 2);
+    const auto op = b.op(main, "Op", "n=1"), region = b.region(main, "forward");
+    b.calls(op, 1, T).calls(region, 1, T);
+    b.kernel(op, "guarded", 1, (10 - loose - in_region - elsewhere) * T);
+    if (loose > 0) b.kernel(main, "_Z5loosePf", 1, loose * T);
+    if (in_region > 0) b.kernel(region, "inside", 1, in_region * T);
+    if (elsewhere > 0) b.kernel(other, "backward", 2, elsewhere * T / 2);
+    return kernel_case::finished(b);
+  };
+  CHECK(gain(run(1.9, 0, 0), "H14") == silent);
+  CHECK(gain(run(1, 1, 0), "H14") == not_stated);
+  CHECK(kprof_test::text_of(asked(run(2, 0, 0), "H14")[0]) ==
+        "Thread main 1 launches 20% of the device time, 2.00 ms, outside all scopes. Guard it "
+        "there, or put it under the scopes that it works for: take kprof::context::current() where "
+        "they are open, and kprof::context_guard in this thread");
+  CHECK(kprof_test::text_of(asked(run(1, 2, 0), "H14")[0]) ==
+        "The program launches 30% of the device time, 3.00 ms, in no operator. Guard the calls "
+        "that launch it with KPROF_OP; most of it is inside, 2.00 ms");
+  CHECK(kprof_test::text_of(asked(run(1, 2, 3), "H14")[0])
+            .find("Thread autograd 2 launches 30% of the device time, 3.00 ms, outside") == 0);
+  CHECK(kprof_test::text_of(asked(run(1, 2, 2.9), "H14")[0]).find("The program launches 59%") == 0);
+  // Copies are seldom guarded, and one thread is all of the program.
+  profile p = run(0, 0, 3);
+  p.device.work[1].task = kprof::device_task::copy;
+  CHECK(gain(p, "H14") == silent);
+  p = run(3, 0, 0);
+  p.threads.resize(1);
+  CHECK(kprof_test::text_of(asked(p, "H14")[0]).find("The program launches 30%") == 0);
+}
+
 TEST_CASE("advice_device.records_that_were_dropped_silence_what_needs_them") {
   profile p = kernel_case{.blocks = 40}.make();
   CHECK(gain(p, "G3") > 0);

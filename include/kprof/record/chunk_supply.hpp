@@ -33,7 +33,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
   /// The pool alone: a thread that records meanwhile takes no more than that.
   void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
-  /// Folds and gives back what is held above the limit: threads that recorded meanwhile went on with
+  /// Folds and gives back what is held above the limit: threads that recorded while it fell took
   /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
   void give_back_excess() noexcept {
     while (chunk* const c = pool.take_excess()) {

@@ -76,6 +76,7 @@ inline constexpr advice_rule catalogue[] = {
     {"H11", rows, cause::work, 0.01, &few_channels},
     {"H12", run, cause::threads, 0, &unguarded_threads},
     {"H13", run, cause::run, 0, &off_the_cpu},
+    {"H14", run, cause::run, 0, &unguarded_launches},
     {"R1", rows, cause::work, 0.05, &slower_than_its_like},
     {"R2", rows, cause::work, 0.1, &far_from_roof},
     {"R3", run, cause::run, 0, &many_rows},
@@ -247,6 +248,10 @@ inline constexpr explanation explanations[] = {
      "for 20 % of the run beyond the CPU time of threads without guards, which calls may wait for; "
      "in calls whose CPU time is known, no work on a device, and H2 silent",
      "the time on no CPU beyond that", "VTune"},
+    {"H14", "kernels are launched in no operator",
+     "20 % of the device time; of a thread that launches half of it with no scope open, that "
+     "thread",
+     "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
      "T (1 - share of roof / that of the other row)", "kprof"},

@@ -8,7 +8,9 @@
 #include <kprof/model/advice/facts.hpp>
 #include <kprof/model/advice/rule.hpp>
 #include <kprof/model/advice/sentence.hpp>
+#include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/row_values.hpp>
 #include <kprof/model/unguarded_cpu.hpp>
 #include <kprof/profile.hpp>
 
@@ -107,6 +109,45 @@ namespace detail::advice_rules {
   out.action =
       "Guard what they do: KPROF_PART where they share a call, KPROF_OP where each has its own. "
       "Where a library shares the work of calls among its own threads, KPROF=threads=all says so";
+  return true;
+}
+
+/// H14. Kernels are launched in no operator.
+[[gnu::cold]] inline bool unguarded_launches(const advice_facts& f, std::size_t, advice& out) {
+  const profile& p = f.run;
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  std::vector<double> of_thread(p.threads.size() + 1), of_name(p.device.kernels.size() + 3);
+  for (const device_work& w : p.device.work) {
+    const std::uint32_t node = scope_of(p, w);
+    if (w.task != device_task::kernel || node == scope_node::none ||
+        operators[node] != scope_node::none)
+      continue;
+    const double ns = not_negative(w.total_ns);
+    out.time_ns += ns;
+    of_name[name_number(p, w)] += ns;
+    const scope_node& n = p.nodes[node];
+    if (n.kind == scope_kind::root && n.thread < p.threads.size()) of_thread[n.thread] += ns;
+  }
+  if (!(out.time_ns > 0) || out.time_ns < 0.2 * f.device_ns) return false;
+  const auto thread = std::max_element(of_thread.begin(), of_thread.end());
+  if (p.threads.size() > 1 && *thread >= 0.5 * out.time_ns) {
+    out.time_ns = *thread;
+    out.where = "Thread " + thread_text(p, static_cast<std::uint32_t>(thread - of_thread.begin()));
+    out.fact = sentence("launches # of the device time, #, outside all scopes",
+                        {as_share(*thread / f.device_ns), as_time(*thread)});
+    out.action =
+        "Guard it there, or put it under the scopes that it works for: take "
+        "kprof::context::current() where they are open, and kprof::context_guard in this thread";
+    return true;
+  }
+  const auto name = std::max_element(of_name.begin(), of_name.end());
+  const std::string kernel =
+      short_kernel_name(work_name(p, static_cast<std::uint32_t>(name - of_name.begin())));
+  out.where = "The program";
+  out.fact = sentence("launches # of the device time, #, in no operator",
+                      {as_share(out.time_ns / f.device_ns), as_time(out.time_ns)});
+  out.action = sentence("Guard the calls that launch it with KPROF_OP; most of it is #, #",
+                        {as_text(kernel), as_time(*name)});
   return true;
 }
 
