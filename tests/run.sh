@@ -16,7 +16,7 @@
 #                                       the same under address and undefined, and under thread
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
 #                                       libFuzzer under address and undefined; an hour
-#   tests/run.sh headers                nor is this: each header alone, by g++; ten minutes
+#   tests/run.sh headers                nor is this: each header alone, by clang++; minutes
 #   tests/run.sh arm64                  nor is this: programs for arm64 on simulated processors
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
@@ -40,7 +40,7 @@ install_packages() {
     return 0
   fi
   local missing=() package
-  local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev
+  local wanted=(g++ clang lld clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev
                 libdnnl-dev valgrind python3 python3-jsonschema jq binutils)
   case " ${configurations[*]} " in *" arm64 "*) wanted+=(g++-aarch64-linux-gnu qemu-user) ;; esac
   case " ${configurations[*]} " in *" torch "* | *" clients "*) wanted+=(python3-venv) ;; esac
@@ -69,7 +69,7 @@ install_packages() {
 
 # Configures and builds into $build/<configuration>; the log is shown where that fails.
 build_configuration() {
-  local name=$1 folder=$build/$1 preset=$1 targets=()
+  local name=$1 folder=$build/$1 preset=$1 targets=() kind
   local options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
   options+=(-DKPROF_TEST_GROUP_UNITS=ON)
   # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them
@@ -105,6 +105,12 @@ build_configuration() {
           options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_TEST_FUZZ=1000000)
           options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -fsanitize=fuzzer-no-link")
           targets=(--target fuzz_all) ;;
+  esac
+  # In a third of the time; the full sets are linked by the linker of the system.
+  case $name in off-clang | noexcept-clang | tsan-clang | asan-clang)
+    for kind in EXE SHARED MODULE; do
+      options+=("-DCMAKE_${kind}_LINKER_FLAGS=-fuse-ld=lld")
+    done ;;
   esac
   mkdir -p "$folder"
   if ! cmake --preset "$preset" -B "$folder" "${options[@]}" > "$folder/configure.log" 2>&1; then
