@@ -5,5 +5,5 @@ if(KPROF_TEST_COMPILE_CHECKS)
            COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/check_other_commit.py
                    ${PROJECT_SOURCE_DIR} $<TARGET_FILE:abuse_notes> $<TARGET_FILE:kprof_session>
                    ${CMAKE_CXX_COMPILER} ${kprof_test_include_flags})
-  set_tests_properties(abuse.other_commits PROPERTIES LABELS compile TIMEOUT 600)
+  set_tests_properties(abuse.other_commits PROPERTIES LABELS compile TIMEOUT 600 COST 30)
 endif()

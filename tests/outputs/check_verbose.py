@@ -125,9 +125,9 @@ def check_what_is_no_file(program, folder):
 def main():
     program = sys.argv[1]
     expect("nothing unasked", run(program, "on", "2", "100"), b"")
-    rows, lost = calls_in(run(program, "verbose=on", "4", "20000"))
+    rows, lost = calls_in(run(program, "verbose=on", "4", "8000"))
     expect("lost", lost, 0)
-    check_rows(rows, wanted_calls(range(4), 20000))
+    check_rows(rows, wanted_calls(range(4), 8000))
     print(f"{len(rows)} lines")
 
     with tempfile.TemporaryDirectory() as folder:
@@ -147,8 +147,8 @@ def main():
         check_what_is_no_file(program, folder)
 
     # What is recycled before it is printed is counted: three scopes a call, one of them a region.
-    rows, lost = calls_in(run(program, "verbose=on,memory=1MiB", "2", "500000"))
-    missing = 2 * 2 * 500000 - len(rows)
+    rows, lost = calls_in(run(program, "verbose=on,memory=1MiB", "2", "100000"))
+    missing = 2 * 2 * 100000 - len(rows)
     expect("some are lost", lost > 0, True)
     expect("all are told of", missing <= lost <= 2 * missing, True)
     print(f"{len(rows)} lines, {lost} scopes lost")

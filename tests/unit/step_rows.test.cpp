@@ -222,7 +222,12 @@ TEST_CASE("step_rows.rows_of_steps_add_up_for_every_two_keys") {
     check_pairs(with_steps(run, 1));
     check_pairs(with_items(with_steps(run, 2), 2));
   }
-  for (unsigned seed = 0; seed < 8; ++seed) {
+#ifdef KPROF_TEST_SHORT
+  constexpr unsigned seeds = 2;
+#else
+  constexpr unsigned seeds = 8;
+#endif
+  for (unsigned seed = 0; seed < seeds; ++seed) {
     INFO("seed " << seed);
     check_pairs(with_steps(kprof_test::random_profile(seed), seed));
     check_pairs(with_steps(kprof_test::random_device_profile(100 + seed), seed));
