@@ -10,6 +10,7 @@
 #include <kprof/model/metrics.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/report/csv/tables.hpp>
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/write/printable.hpp>

@@ -9869,139 +9869,27 @@ inline std::vector<std::string_view> split_arguments(std::string_view text) {
 inline constexpr std::size_t longest_nested = 24;  // arguments of an argument that are still shown
 inline constexpr std::size_t longest_list = 72;    // the rest of the arguments is "..."
 
-inline std::string short_arguments(std::string_view inside, unsigned depth);
-
-/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long
-/// arguments of their own become "<...>".
-inline std::string short_argument(std::string_view text, unsigned depth) {
-  if (text.starts_with('(')) {
-    const std::string_view rest = text.substr(group_end(text, 0));
-    if (!rest.empty() && (is_digit(rest[0]) || rest[0] == '-')) text = rest;
-  }
-  if (!text.empty() && (is_digit(text[0]) || text[0] == '-')) {
-    while (text.size() > 1 && (text.back() == 'u' || text.back() == 'l')) text.remove_suffix(1);
-    return std::string{text};
-  }
-  std::string out;
-  std::size_t begin = 0;  // of the qualified name that is being written
-  for (std::size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    const bool in_name =
-        at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' ||
-                   text[at - 1] == ')' || text[at - 1] == '}');
-    if (text.substr(at).starts_with("::")) {
-      out.resize(begin);
-      at += 2;
-      continue;
-    }
-    if (text.substr(at).starts_with(no_name_space)) {
-      if (!in_name) begin = out.size();
-      at += no_name_space.size();
-      continue;
-    }
-    if (c == '<' || c == '(' || c == '{' || c == '[') {
-      const std::size_t end = group_end(text, at);
-      const std::string_view group = text.substr(at, end - at);
-      if (c != '<' && !in_name) begin = out.size();
-      if (c == '<' && depth == 1 && group.size() <= longest_nested + 2 && group.ends_with('>'))
-        out += '<' + short_arguments(group.substr(1, group.size() - 2), depth + 1) + '>';
-      else if (c == '<') out += "<...>";
-      else if (group.starts_with("{lambda"))
-        out.append("{lambda").append(
-            group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
-      else
-        out.append(group.size() <= longest_nested ? group
-                   : c == '('                     ? "(...)"
-                   : c == '{'                     ? "{...}"
-                                                  : "[...]");
-      at = end;
-      continue;
-    }
-    if (!in_name) begin = out.size();
-    out += c;
-    ++at;
-  }
-  return out;
-}
-
-inline std::string short_arguments(std::string_view inside, unsigned depth) {
-  std::string out;
-  for (const std::string_view part : split_arguments(inside)) {
-    if (!out.empty()) out += ", ";
-    if (out.size() >= longest_list) return out + "...";
-    out += short_argument(part, depth);
-  }
-  return out;
-}
-
 /// The function of what the demangler wrote: without the type that it returns and its parameters.
 inline std::string_view function_of(std::string_view text) noexcept {
   if (text.starts_with("void ")) text.remove_prefix(5);
-  for (std::size_t at = 0; at < text.size();) {
+  std::size_t name = 0, at = 0;
+  bool group = false;  // "enable_if<...>::type f": a type in front
+  while (at < text.size()) {
     const char c = text[at];
     if (c == '(' && !text.substr(at).starts_with(no_name_space) &&
         !text.substr(0, at).ends_with("operator"))
-      return text.substr(0, at);
+      break;
+    if (c == ' ' && group) name = at + 1;
+    group = group || c == '<';
     at = c == '<' || c == '(' || c == '[' || c == '{' ? group_end(text, at) : at + 1;
   }
-  return text;
+  return name < at ? text.substr(name, at - name) : text.substr(0, at);
 }
 
 /// Every kernel of CUTLASS is an instance of one of these, which its argument tells apart.
 inline bool is_cutlass_entry(std::string_view name) noexcept {
   return name == "cutlass::Kernel" || name == "cutlass::Kernel2" ||
          name == "cutlass::device_kernel";
-}
-
-inline std::string short_demangled(std::string_view demangled) {
-  const std::string_view text = function_of(demangled);
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t from = at;
-    while (at < text.size() && text[at] != '<' && !text.substr(at).starts_with("::"))
-      at = text[at] == '(' || text[at] == '{' || text[at] == '[' ? group_end(text, at) : at + 1;
-    const std::string_view name = text.substr(from, at - from);
-    // Of these the compiler makes what is local to a file.
-    const bool shown =
-        name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
-    if (shown) out.append(out.empty() ? "" : "::").append(name);
-    if (at < text.size() && text[at] == '<') {
-      const std::size_t end = group_end(text, at);
-      const std::string_view inside =
-          text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
-      at = end;
-      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1)
-        return short_argument(split_arguments(inside)[0], 1);
-      if (shown) out += '<' + short_arguments(inside, 1) + '>';
-    }
-    if (text.substr(at).starts_with("::")) at += 2;
-    else if (at == from) ++at;
-  }
-  return out.empty() ? std::string{demangled} : out;
-}
-
-/// Of a name that cannot be demangled, the names at its front: "cutlass::device_kernel<...>".
-inline std::string short_mangled(std::string_view mangled) {
-  std::size_t at = 0;
-  const std::vector<std::string_view> names = leading_names(mangled, at);
-  std::string out;
-  for (const std::string_view name : names)
-    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N"))
-      out.append(out.empty() ? "" : "::").append(name);
-  if (out.empty()) return std::string{mangled};
-  if (at >= mangled.size() || mangled[at] != 'I') return out;
-  if (!is_cutlass_entry(out)) return out + "<...>";
-  // The first argument's own name: N, then references to namespaces and names.
-  std::string_view last;
-  for (++at; at < mangled.size();) {
-    std::size_t number = 0;
-    if (const std::size_t end = reference_end(mangled, at, number); end != at) at = end;
-    else if (mangled[at] == 'N') ++at;
-    else if (const std::string_view name = source_name(mangled, at); !name.empty()) last = name;
-    else break;
-  }
-  if (last.empty()) return out + "<...>";
-  return std::string{last} + (at < mangled.size() && mangled[at] == 'I' ? "<...>" : "");
 }
 
 }  // namespace detail
@@ -10017,16 +9905,6 @@ inline std::string kernel_name(std::string_view mangled) {
   if (error == 0 && readable != nullptr) name = readable;
   std::free(readable);
   return name;
-}
-
-/// The same, short: no parameters, and template arguments without their namespaces and long
-/// arguments of their own: "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same.
-/// Takes a mangled name or what kernel_name() made of it. A CUTLASS kernel is named after the
-/// argument of `cutlass::Kernel2`.
-inline std::string short_kernel_name(std::string_view name) {
-  const std::string whole = kernel_name(name);
-  if (whole.starts_with("_Z")) return detail::short_mangled(whole);
-  return whole.find_first_of("(<") == std::string::npos ? whole : detail::short_demangled(whole);
 }
 
 KPROF_DETAIL_END
@@ -10759,8 +10637,8 @@ class launch_places {
  public:
   explicit launch_places(const profile& p) : p_(p) {
     if (!has_device_work(p)) return;
-    find_places();
-    find_kernels();
+    [[gnu::cold]] find_places();
+    [[gnu::cold]] find_kernels();
   }
 
   work_place of(const device_work& w) const {
@@ -12960,6 +12838,1344 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_keys.hpp>
 
+// <kprof/model/telling_kernel_names.hpp>
+#ifndef KPROF_MODEL_TELLING_KERNEL_NAMES_HPP
+#define KPROF_MODEL_TELLING_KERNEL_NAMES_HPP
+
+// Short names for the kernels of one table, by what tells them apart. Included by the table of
+// kernels. Pure; about linear in the names, whatever they hold.
+
+// <kprof/model/differing_names.hpp>
+#ifndef KPROF_MODEL_DIFFERING_NAMES_HPP
+#define KPROF_MODEL_DIFFERING_NAMES_HPP
+
+// What differs among names that were taken apart: with that alone no two of them read the same, if
+// they are not. Included by telling_kernel_names.hpp. Pure; about linear in the names, whatever
+// they hold.
+
+// <kprof/model/kernel_gist.hpp>
+#ifndef KPROF_MODEL_KERNEL_GIST_HPP
+#define KPROF_MODEL_KERNEL_GIST_HPP
+
+// What the template of a kernel does, as its arguments say: "MulFunctor<float>" of a kernel for any
+// functor. Included by telling_kernel_names.hpp. Pure; linear in the name.
+
+// <kprof/model/kernel_name_parts.hpp>
+#ifndef KPROF_MODEL_KERNEL_NAME_PARTS_HPP
+#define KPROF_MODEL_KERNEL_NAME_PARTS_HPP
+
+// A kernel's name taken apart into words and groups in brackets, so that names can be compared part
+// by part. Included by telling_kernel_names.hpp. Pure; whatever the bytes, the work is linear in
+// them.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A word, a sign, or a group in brackets with its arguments.
+struct name_part {
+  std::string_view text;  // as it stands in the name, brackets and all
+  char open = 0;          // of a group: < ( { [
+  std::vector<std::vector<name_part>> arguments{};
+
+  [[gnu::cold]] bool is(std::string_view word) const noexcept { return open == 0 && text == word; }
+};
+using name_parts = std::vector<name_part>;
+
+inline constexpr unsigned deepest_parts = 24;         // groups in groups; what is deeper is a word
+inline constexpr std::size_t longest_parted = 16384;  // a longer name is one word
+
+/// A letter of a word; all that is not ASCII is.
+inline bool is_letter(char c) noexcept {
+  return is_word(c) || static_cast<unsigned char>(c) >= 128;
+}
+
+/// Signs that follow "operator": "operator<" opens no group.
+[[gnu::cold]] inline std::size_t operator_signs(std::string_view text) noexcept {
+  for (const std::string_view sign : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                      "<=", ">=", "->", "<", ">", ",", "&&", "||", "==", "!="})
+    if (text.starts_with(sign)) return sign.size();
+  return 0;
+}
+
+[[gnu::cold]] inline name_parts parts_of_name(std::string_view text, unsigned depth = 0) {
+  name_parts parts;
+  if (depth >= deepest_parts || text.size() > longest_parted) {
+    if (!text.empty()) parts.push_back({text});
+    return parts;
+  }
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    std::size_t size = 1;
+    name_part part;
+    if (rest[0] == ' ') {
+      ++at;
+      continue;
+    }
+    if (rest.starts_with("::")) {
+      size = 2;
+    } else if (rest.starts_with(no_name_space)) {
+      size = no_name_space.size();
+    } else if (is_letter(rest[0])) {
+      while (size < rest.size() && is_letter(rest[size])) ++size;
+      if (rest.substr(0, size) == "operator") size += operator_signs(rest.substr(size));
+    } else if (rest[0] == '<' || rest[0] == '(' || rest[0] == '{' || rest[0] == '[') {
+      size = group_end(rest, 0);
+      const bool closed =
+          size > 1 && std::string_view{">)}]"}.find(rest[size - 1]) != std::string_view::npos;
+      part.open = rest[0];
+      for (const std::string_view argument :
+           split_arguments(rest.substr(1, size - (closed ? 2 : 1))))
+        part.arguments.push_back(parts_of_name(argument, depth + 1));
+    }
+    part.text = rest.substr(0, size);
+    parts.push_back(std::move(part));
+    at += size;
+  }
+  return parts;
+}
+
+inline char closing(char open) noexcept {
+  return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']';
+}
+
+/// Adds a piece of a name, with a space where two words would run together.
+[[gnu::cold]] inline void add_piece(std::string& out, std::string_view piece) {
+  if (!out.empty() && !piece.empty() && is_letter(out.back()) && is_letter(piece[0])) out += ' ';
+  out += piece;
+}
+
+[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept;
+[[gnu::cold]] inline bool same_part(const name_part& a, const name_part& b) noexcept {
+  if (a.open != b.open || a.arguments.size() != b.arguments.size()) return false;
+  if (a.open == 0) return a.text == b.text;
+  for (std::size_t i = 0; i < a.arguments.size(); ++i)
+    if (!same_parts(a.arguments[i], b.arguments[i])) return false;
+  return true;
+}
+[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same_part);
+}
+
+// ---- leaving out what is said by the rest
+
+/// "128u" and "64ul" as "128" and "64".
+[[gnu::cold]] inline std::string_view without_suffix(std::string_view word) noexcept {
+  if (word.empty() || !is_digit(word[0])) return word;
+  while (word.size() > 1 && (word.back() == 'u' || word.back() == 'l')) word.remove_suffix(1);
+  return word;
+}
+
+/// Moves the parts of a qualified name to `out`: its last component, those before it that have
+/// template arguments, and, before a lambda, the name of the function that it is in.
+[[gnu::cold]] inline void reduce_qualified(name_parts& parts, name_parts& out) {
+  std::vector<std::pair<std::size_t, std::size_t>> components;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= parts.size(); ++i)
+    if (i == parts.size() || parts[i].is("::")) {
+      if (i > begin) components.emplace_back(begin, i);
+      begin = i + 1;
+    }
+  bool owned = false;
+  std::vector<bool> kept(components.size());
+  for (std::size_t c = components.size(); c-- > 0;) {
+    const auto [from, to] = components[c];
+    const name_part& head = parts[from];
+    const bool last = c + 1 == components.size(), nameless = head.open != 0,
+               call = head.text.starts_with("operator") || head.text == no_name_space;
+    const bool templated = to - from > 1 && parts[from + 1].open == '<';
+    kept[c] = last || (!nameless && !call && (templated || owned));
+    if (last) owned = nameless;
+    else if (!nameless && !call) owned = false;
+  }
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    if (!kept[c]) continue;
+    const auto [from, to] = components[c];
+    const bool last = c + 1 == components.size();
+    for (std::size_t i = from; i < to; ++i)
+      if (last || i == from || parts[i].open == '<') out.push_back(std::move(parts[i]));
+    if (!last) out.push_back({"::"});
+  }
+}
+
+/// Whether a qualified name goes on with this part.
+[[gnu::cold]] inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
+  if (parts[at].is("::")) return true;
+  if (at == 0) return true;
+  const name_part& before = parts[at - 1];  // its text is not empty
+  if (before.is("::")) return true;
+  // f<int>, f(int), lambda{...}; "const" behind the parameters of a member
+  return (parts[at].open != 0 && (before.open != 0 || is_letter(before.text[0]))) ||
+         (parts[at].is("const") && before.open == '(' && at + 1 < parts.size() &&
+          parts[at + 1].is("::"));
+}
+
+/// Leaves out namespaces, casts and suffixes of numbers.
+[[gnu::cold]] inline void reduce(name_parts& parts) {
+  // "(Layout)1" loses its cast
+  if (parts.size() > 1 && parts[0].open == '(' && parts[1].open == 0 &&
+      (is_digit(parts[1].text[0]) || parts[1].text[0] == '-'))
+    parts.erase(parts.begin());
+  name_parts out, name;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (name_parts& argument : parts[i].arguments) reduce(argument);
+    if (!joins_name(parts, i)) {
+      reduce_qualified(name, out);
+      name.clear();
+    }
+    if (parts[i].open == 0) parts[i].text = without_suffix(parts[i].text);
+    name.push_back(std::move(parts[i]));  // which leaves text and bracket, and joins_name() them
+  }
+  reduce_qualified(name, out);
+  parts = std::move(out);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_name_parts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::string_view left_out_mark = "\u2026";
+
+[[gnu::cold]] inline std::string written(const name_parts& parts);
+
+/// A group in brackets; a long one is "<…>". The parameters of a lambda are not shown.
+[[gnu::cold]] inline std::string written(const name_part& part, bool in_braces) {
+  if (part.open == 0) return std::string{part.text};
+  if (part.open == '(' && in_braces) return {};
+  std::string inside;
+  for (const name_parts& argument : part.arguments) {
+    if (!inside.empty()) inside += ", ";
+    if (part.open != '{') inside += written(argument);
+    else
+      for (const name_part& p : argument) add_piece(inside, written(p, true));
+    if (inside.size() > longest_nested) break;
+  }
+  if (inside.size() > longest_nested && part.open != '{') inside = left_out_mark;
+  return part.open + inside + closing(part.open);
+}
+[[gnu::cold]] inline std::string written(const name_parts& parts) {
+  std::string out;
+  for (const name_part& part : parts) add_piece(out, written(part, false));
+  return out;
+}
+
+/// Texts between commas, each once; of many the first ones.
+class text_list {
+ public:
+  [[gnu::cold]] void add(std::string text) {
+    if (!text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
+      texts_.push_back(std::move(text));
+  }
+  [[gnu::cold]] void add_first(std::string text) {
+    if (!text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
+      texts_.insert(texts_.begin(), std::move(text));
+  }
+  bool empty() const noexcept { return texts_.empty(); }
+
+  [[gnu::cold]] std::string joined(char open) const {
+    if (texts_.empty()) return {};
+    std::string out;
+    for (const std::string& text : texts_) {
+      if (!out.empty()) out += ", ";
+      if (out.size() >= longest_nested) {
+        out += left_out_mark;
+        break;
+      }
+      out += text;
+    }
+    return open + out + closing(open);
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+/// The name of a type, if the argument is one: no number, no pointer, no lambda.
+[[gnu::cold]] inline std::string type_text(const name_parts& argument) {
+  if (argument.empty() || !is_letter(argument[0].text[0]) || is_digit(argument[0].text[0]) ||
+      argument[0].is("true") || argument[0].is("false") || argument[0].is("void"))
+    return {};
+  for (const name_part& part : argument)
+    if (part.is("*") || part.is("&") || part.open == '{' || part.open == '(') return {};
+  return written(argument);
+}
+[[gnu::cold]] inline text_list types_of(const std::vector<name_parts>& arguments) {
+  text_list types;
+  for (const name_parts& argument : arguments) types.add(type_text(argument));
+  return types;
+}
+
+/// Arguments that say how a kernel goes through its data, which is the same for all that it does.
+[[gnu::cold]] inline bool is_plumbing(const name_parts& argument) noexcept {
+  const name_part* name = nullptr;
+  const name_part* group = nullptr;
+  for (const name_part& part : argument)
+    if (part.open == '<') group = &part;
+    else if (part.open == 0 && is_letter(part.text[0])) name = &part;
+  if (name == nullptr) return false;
+  const std::string_view word = name->text;
+  const bool pointers = group != nullptr && !group->arguments.empty() &&
+                        !group->arguments[0].empty() && group->arguments[0].back().is("*");
+  return ((word == "array" || word == "Array") && pointers) || word.ends_with("OffsetCalculator") ||
+         word == "LoadWithoutCast" || word == "StoreWithoutCast";
+}
+
+/// Whether a class is one that computes, by the words that programs use for such.
+[[gnu::cold]] inline bool names_functor(std::string_view word) noexcept {
+  if (word.find("unctor") != std::string_view::npos || word.starts_with("func_")) return true;
+  for (const std::string_view end :
+       {"Op", "Ops", "Fn", "Func", "_op", "_ops", "_fn", "_func", "_f"})
+    if (word.size() > end.size() && word.ends_with(end)) return true;
+  for (const std::string_view name :
+       {"plus", "minus", "multiplies", "divides", "negate", "less", "greater", "equal_to",
+        "not_equal_to", "less_equal", "greater_equal", "maximum", "minimum"})
+    if (word == name) return true;
+  return false;
+}
+
+/// A functor or function, and the types that it is for.
+struct functor_name {
+  std::string_view name{};
+  text_list types{};
+  char open = '<';  // bracket of the types: those of a lambda are its parameters
+
+  [[gnu::cold]] std::string text() const { return std::string{name} + types.joined(open); }
+};
+
+/// Finds what an argument computes: itself, or what it wraps. A lambda is named after the function
+/// that it is in.
+[[gnu::cold]] inline bool find_functor(const name_parts& argument, functor_name& out) {
+  if (argument.empty()) return false;
+  const bool address = argument[0].is("&");
+  const name_parts* parts = &argument;  // of "&(float f<float>(float))" what is in the brackets
+  if (address && argument.size() == 2 && argument[1].open == '(' &&
+      argument[1].arguments.size() == 1)
+    parts = &argument[1].arguments[0];
+  const name_part* name = nullptr;
+  const name_part* group = nullptr;
+  const name_part* lambda = nullptr;
+  bool pointer = false;
+  for (const name_part& part : *parts) {
+    if (part.open == '(') break;  // parameters
+    if (part.open == '<') group = &part;
+    else if (part.open == '{') lambda = &part;
+    else if (part.open == 0 && is_letter(part.text[0])) name = &part, group = nullptr;
+    else pointer = pointer || part.is("*");
+  }
+  if (name == nullptr || (pointer && lambda == nullptr)) return false;
+  // what nvcc makes of a lambda
+  const bool of_nvcc = name->text.starts_with("__nv_dl_") || name->text.starts_with("__nv_hdl_");
+  if (lambda == nullptr && !address && !of_nvcc && !names_functor(name->text)) return false;
+  if (group != nullptr) {
+    std::string first;
+    for (const name_parts& inner : group->arguments) {
+      if (find_functor(inner, out)) {
+        out.types.add_first(std::move(first));  // the type of what it is applied to
+        return true;
+      }
+      if (first.empty()) first = type_text(inner);
+    }
+    if (of_nvcc) return false;
+    out.types = types_of(group->arguments);
+  }
+  out.name = name->text;
+  if (lambda != nullptr && out.types.empty() && !lambda->arguments.empty())
+    for (const name_part& part : lambda->arguments[0])
+      if (part.open == '(') out.types = types_of(part.arguments), out.open = '(';
+  return true;
+}
+
+/// "reduce_kernel" and "MeanOps<float>"; empty where the arguments say nothing of the kind.
+struct kernel_gist {
+  std::string head{}, functor{};
+};
+[[gnu::cold]] inline kernel_gist gist_of(const name_parts& kernel) {
+  kernel_gist out;
+  if (kernel.size() < 2 || kernel.back().open != '<') return out;
+  bool typed = false;
+  text_list types;
+  std::vector<std::string> functors;
+  for (const name_parts& argument : kernel.back().arguments) {
+    functor_name found;
+    if (!find_functor(argument, found)) {
+      if (!is_plumbing(argument)) types.add(type_text(argument));
+      continue;
+    }
+    typed = typed || !found.types.empty();
+    std::string text = found.text();
+    if (functors.size() < 2 && std::find(functors.begin(), functors.end(), text) == functors.end())
+      functors.push_back(std::move(text));
+  }
+  if (functors.empty()) return out;
+  for (std::size_t i = 0; i + 1 < kernel.size(); ++i)
+    add_piece(out.head, written(kernel[i], false));
+  if (!typed) out.head += types.joined('<');
+  for (const std::string& functor : functors)
+    out.functor.append(out.functor.empty() ? "" : " ").append(functor);
+  return out;
+}
+
+/// "layer_norm_kernel<float>": of a kernel that is the only one of its name, the types alone; empty
+/// where it has none.
+[[gnu::cold]] inline std::string written_types(const name_parts& kernel) {
+  if (kernel.size() < 2 || kernel.back().open != '<') return {};
+  const text_list types = types_of(kernel.back().arguments);
+  if (types.empty()) return {};
+  std::string out;
+  for (std::size_t i = 0; i + 1 < kernel.size(); ++i) add_piece(out, written(kernel[i], false));
+  return out + types.joined('<');
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_gist.hpp>
+
+// <kprof/model/row_texts.hpp>
+#ifndef KPROF_MODEL_ROW_TEXTS_HPP
+#define KPROF_MODEL_ROW_TEXTS_HPP
+
+// What is said of the rows of one operator, so that no two of them read the same: what they share
+// is said once, and what is left tells them apart. Included by the text reports. Pure.
+
+// <kprof/model/parameter_parts.hpp>
+#ifndef KPROF_MODEL_PARAMETER_PARTS_HPP
+#define KPROF_MODEL_PARAMETER_PARTS_HPP
+
+// What is said of a set of parameters, in parts: a part is a field with its value, "K=64", or a
+// piece of the operator's own short form, "32×64×56×56 → 64". Included by row_texts.hpp. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// One part. Parts of several sets that have the same place say the same thing, of other values.
+struct parameter_part {
+  std::uint32_t place = 0;
+  std::string text;
+  bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
+  bool stays = false;        // where the row is too short for all, other parts are left out
+
+  friend bool operator==(const parameter_part& a, const parameter_part& b) {
+    return a.place == b.place && a.text == b.text;
+  }
+};
+
+/// The elements of an array as far as they are used: without those at the end that are as in the
+/// default. Sizes as "3×224×224", others as "[1,-1]".
+inline std::string used_elements(const operator_field& f, parameter_cursor& values,
+                                 parameter_cursor& defaults) {
+  std::vector<std::string> elements;
+  std::size_t used = 0;
+  bool are_sizes =
+      f.kind == parameter_kind::signed_integer || f.kind == parameter_kind::unsigned_integer;
+  for (std::uint32_t i = 0; i < f.extent; ++i) {
+    std::string text, fallback;
+    append_element(text, f, values);
+    const bool has_default = !defaults.at_end();
+    if (has_default) append_element(fallback, f, defaults);
+    if (!has_default || text != fallback) used = i + 1;
+    elements.push_back(std::move(text));
+  }
+  elements.resize(used);
+  for (const std::string& e : elements) are_sizes = are_sizes && e[0] != '-' && e != "0";
+  std::string out;
+  for (const std::string& e : elements)
+    out.append(out.empty() ? "" : are_sizes ? "\u00D7" : ",").append(e);
+  return are_sizes ? out : '[' + out + ']';
+}
+
+/// "K=64", "bias", "bias=false", "f32" of a type.
+inline std::string field_text(const operator_field& f, parameter_cursor values,
+                              parameter_cursor defaults) {
+  if (f.extent != 0 && f.kind != parameter_kind::aggregate)
+    return f.name + '=' + used_elements(f, values, defaults);
+  std::string value;
+  append_field(value, f, values);
+  if (f.kind == parameter_kind::boolean && value == "true") return f.name;
+  return f.name + '=' + value;
+}
+
+/// Whether the field's value is the one that the operator declares for it.
+inline bool is_default(const operator_field& f, parameter_cursor values,
+                       parameter_cursor defaults) {
+  return !defaults.at_end() && values.packed_field(f) == defaults.packed_field(f);
+}
+
+/// Which fields of a set of parameters become parts.
+enum class which_fields : std::uint8_t {
+  telling,  // the short form or, without one, what is no default and has a meaning in the call
+  all       // every field
+};
+
+/// Parts of the fields have the field's place, those of the short form places from here on.
+inline constexpr std::uint32_t first_brief_place = 1U << 16U;
+
+/// Where the first piece of the short form ends: at a comma, or at a space beside a "name=value".
+inline std::size_t end_of_piece(std::string_view brief) noexcept {
+  const auto has_value = [&](std::size_t begin) {
+    return brief.substr(begin, brief.find(' ', begin) - begin).find('=') != std::string_view::npos;
+  };
+  for (std::size_t at = 0; at < brief.size(); at = brief.find(' ', at) + 1) {
+    const std::size_t space = brief.find(' ', at);
+    if (space == std::string_view::npos) break;
+    if (space > 0 && brief[space - 1] == ',') return space - 1;
+    if (has_value(at) || has_value(space + 1)) return space;
+  }
+  return brief.size();
+}
+
+/// Puts the pieces of the short form into parts of their own, so that rows can share some.
+inline void add_brief(std::vector<parameter_part>& parts, std::string_view brief) {
+  bool after_comma = false;
+  for (std::uint32_t place = first_brief_place; !brief.empty(); ++place) {
+    const std::size_t end = end_of_piece(brief);
+    parts.push_back({place, std::string{brief.substr(0, end)}, after_comma});
+    after_comma = end < brief.size() && brief[end] == ',';
+    brief.remove_prefix(std::min(brief.size(), end + (after_comma ? 2 : 1)));
+  }
+}
+
+/// The parts of a node's parameters; none where they were not kept.
+inline std::vector<parameter_part> parameter_parts(const profile& p, const scope_node& n,
+                                                   which_fields which) {
+  std::vector<parameter_part> parts;
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr || n.merged || n.values.empty()) return parts;
+  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
+  if (brief) add_brief(parts, n.brief);
+  parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
+  for (std::uint32_t i = 0; i < op->fields.size(); ++i) {
+    const operator_field& f = op->fields[i];
+    const std::uint64_t bit = i < 64 ? std::uint64_t{1} << i : 0;
+    const bool left_out = telling && (is_default(f, values, defaults) || (n.unshown & bit) != 0 ||
+                                      (brief && (n.beside & bit) == 0));
+    if (!left_out) parts.push_back({i, field_text(f, values, defaults)});
+    values.skip_all(f);
+    defaults.skip_all(f);
+  }
+  return parts;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/parameter_parts.hpp>
+
+// <kprof/model/text_range.hpp>
+#ifndef KPROF_MODEL_TEXT_RANGE_HPP
+#define KPROF_MODEL_TEXT_RANGE_HPP
+
+// One text for several that differ in their numbers only: "Skv=1" to "Skv=900" are "Skv=1…900".
+// Included by row_texts.hpp. Pure; no locale.
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A text as what is around its numbers, and these. Digits behind a letter are part of a word, as
+/// in "f32".
+struct text_with_numbers {
+  struct number {
+    double value = 0;
+    std::string_view text;
+  };
+  std::vector<std::string_view> around;  // one more than numbers
+  std::vector<number> numbers;
+
+  explicit text_with_numbers(std::string_view text) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::size_t end = number_end(text, i);
+      if (end == i) {
+        ++i;
+        continue;
+      }
+      around.push_back(text.substr(begin, i - begin));
+      numbers.push_back({value_of(text.substr(i, end - i)), text.substr(i, end - i)});
+      begin = i = end;
+    }
+    around.push_back(text.substr(begin));
+  }
+
+ private:
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  static bool is_word(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  }
+  /// Behind the number that begins at `i`; `i` where none does.
+  static std::size_t number_end(std::string_view text, std::size_t i) noexcept {
+    if (!is_digit(text[i]) || (i > 0 && is_word(text[i - 1]))) return i;
+    std::size_t end = i;
+    const auto digits = [&] {
+      while (end < text.size() && is_digit(text[end])) ++end;
+    };
+    digits();
+    // "1,234,567", but not "1,2"
+    while (end - i <= 24 && end + 4 <= text.size() && text[end] == ',' && is_digit(text[end + 1]) &&
+           is_digit(text[end + 2]) && is_digit(text[end + 3]) &&
+           (end + 4 == text.size() || !is_digit(text[end + 4])))
+      end += 4;
+    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) ++end, digits();
+    return end < text.size() && is_word(text[end]) ? i : end;
+  }
+  static double value_of(std::string_view digits) {
+    std::string plain;
+    for (const char c : digits)
+      if (c != ',') plain += c;
+    double value = 0;
+    std::from_chars(plain.data(), plain.data() + plain.size(), value);
+    return value;
+  }
+};
+
+/// Texts that are alike but for their numbers, which are given from the least to the largest.
+class text_range {
+ public:
+  explicit text_range(std::string first) : first_(std::move(first)) {}
+
+  /// False where the text differs in more than its numbers: then there is no range.
+  bool add(std::string_view text) {
+    if (text == first_) return true;
+    const text_with_numbers parts(text);
+    if (least_.empty()) start();
+    if (parts.around.size() != around_.size()) return false;
+    for (std::size_t i = 0; i < around_.size(); ++i)
+      if (parts.around[i] != around_[i]) return false;
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      const text_with_numbers::number& n = parts.numbers[i];
+      if (n.value < least_[i].value) least_[i] = {n.value, std::string{n.text}};
+      if (n.value > most_[i].value) most_[i] = {n.value, std::string{n.text}};
+    }
+    return !least_.empty();
+  }
+
+  bool is_range() const noexcept { return !least_.empty(); }  ///< texts differed
+  std::string text() const {
+    if (least_.empty()) return first_;
+    std::string out = around_[0];
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      out += least_[i].text;
+      if (most_[i].text != least_[i].text) out.append("\u2026").append(most_[i].text);
+      out += around_[i + 1];
+    }
+    return out;
+  }
+
+ private:
+  struct bound {
+    double value = 0;
+    std::string text;
+  };
+  void start() {
+    const text_with_numbers parts(first_);
+    around_.assign(parts.around.begin(), parts.around.end());
+    for (const text_with_numbers::number& n : parts.numbers)
+      least_.push_back({n.value, std::string{n.text}});
+    most_ = least_;
+  }
+
+  std::string first_;
+  std::vector<std::string> around_;
+  std::vector<bound> least_, most_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/text_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+using part_list = std::vector<parameter_part>;
+
+inline std::string joined(const part_list& parts) {
+  std::string out;
+  for (const parameter_part& part : parts)
+    out.append(out.empty() ? "" : part.after_comma ? ", " : " ").append(part.text);
+  return out;
+}
+
+/// Takes away the parts that all rows have, but for those that stay with each, and returns them;
+/// none of a single row.
+inline part_list take_shared(std::vector<part_list>& rows) {
+  part_list shared;
+  if (rows.size() < 2) return shared;
+  for (const parameter_part& part : rows[0])
+    if (!part.stays && std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
+          return std::find(row.begin(), row.end(), part) != row.end();
+        }))
+      shared.push_back(part);
+  for (part_list& row : rows)
+    std::erase_if(row, [&](const parameter_part& part) {
+      return std::find(shared.begin(), shared.end(), part) != shared.end();
+    });
+  return shared;
+}
+
+/// The parts of a row of several sets of parameters: those that all have, or that differ in numbers
+/// only, which are given from the least to the largest.
+class part_ranges {
+ public:
+  void add(const part_list& set) {
+    if (sets_++ == 0) {
+      for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
+    }
+    for (range& r : ranges_) {
+      const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
+        return part.place == r.part.place;
+      });
+      if (same != set.end() && r.texts.add(same->text)) ++r.sets;
+    }
+  }
+  /// `range_stays`: where there is one range, it stays.
+  part_list parts(bool range_stays = false) const {
+    part_list out;
+    const auto is_whole_range = [&](const range& r) {
+      return r.sets == sets_ && r.texts.is_range();
+    };
+    const bool stays =
+        range_stays && std::count_if(ranges_.begin(), ranges_.end(), is_whole_range) == 1;
+    for (const range& r : ranges_)
+      if (r.sets == sets_)
+        out.push_back(
+            {r.part.place, r.texts.text(), r.part.after_comma, stays && r.texts.is_range()});
+    return out;
+  }
+
+ private:
+  struct range {
+    parameter_part part;
+    text_range texts;
+    std::size_t sets;
+  };
+  std::vector<range> ranges_;
+  std::size_t sets_ = 0;
+};
+
+/// Numbers the rows by their texts: rows of one number read the same.
+inline std::vector<std::uint32_t> equal_texts(const std::vector<std::string>& texts) {
+  text_numbers numbers(texts.size());
+  std::vector<std::uint32_t> out;
+  for (const std::string& text : texts) out.push_back(numbers.of(text));
+  return out;
+}
+
+/// Which rows read the same as another.
+inline std::vector<bool> ambiguous(const std::vector<std::string>& texts) {
+  const std::vector<std::uint32_t> number = equal_texts(texts);
+  std::vector<std::uint32_t> count(texts.size());
+  for (const std::uint32_t n : number) ++count[n];
+  std::vector<bool> out(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) out[i] = count[number[i]] > 1;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_texts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+using parts_of_several = std::vector<const name_parts*>;
+
+[[gnu::cold]] inline bool all_same(const parts_of_several& all) noexcept {
+  return std::all_of(all.begin(), all.end(),
+                     [&](const name_parts* parts) { return same_parts(*all[0], *parts); });
+}
+
+/// Names of one shape can be compared part by part.
+[[gnu::cold]] inline std::string shape_of(const name_parts& parts) {
+  std::string shape;
+  for (const name_part& part : parts) {
+    if (part.open != 0) shape += part.open;
+    else if (is_letter(part.text[0])) shape += 'w';
+    else shape += part.text;
+    shape += ' ';
+  }
+  return shape;
+}
+
+/// Classes of kernels that read the same by what has been written of them.
+class known_classes {
+ public:
+  /// One class; or nothing is ever known, so that all that differs is written.
+  [[gnu::cold]] known_classes(std::size_t kernels, bool used) : class_(used ? kernels : 0) {}
+
+  [[gnu::cold]] known_classes of(const std::vector<std::size_t>& members) const {
+    known_classes out(members.size(), !class_.empty());
+    for (std::size_t i = 0; i < out.class_.size(); ++i) out.class_[i] = class_[members[i]];
+    return out;
+  }
+  /// Whether these parts are told by the class.
+  [[gnu::cold]] bool tell(const parts_of_several& all) const {
+    if (class_.empty()) return all_same(all);
+    std::vector<const name_parts*> first(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const name_parts*& of_class = first[class_[i]];
+      if (of_class == nullptr) of_class = all[i];
+      if (!same_parts(*of_class, *all[i])) return false;
+    }
+    return true;
+  }
+  [[gnu::cold]] void add(const std::vector<std::string>& texts) {
+    if (class_.empty()) return;
+    std::vector<std::string> more;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      more.push_back(std::to_string(class_[i]) + ' ' + texts[i]);
+    class_ = equal_texts(more);
+  }
+
+ private:
+  std::vector<std::uint32_t> class_;
+};
+
+/// What differs among names of one shape: their words, and of their arguments those that differ.
+[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
+                                                                 known_classes known);
+
+/// What differs among names, which are not all the same.
+[[gnu::cold]] inline std::vector<std::string> differing(const parts_of_several& all,
+                                                        const known_classes& known) {
+  std::vector<std::string> shape_texts;
+  for (const name_parts* parts : all) shape_texts.push_back(shape_of(*parts));
+  const std::vector<std::uint32_t> shape = equal_texts(shape_texts);
+  std::vector<std::vector<std::size_t>> shapes(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) shapes[shape[i]].push_back(i);
+  std::vector<std::string> out(all.size());
+  for (const std::vector<std::size_t>& members : shapes) {
+    if (members.empty()) continue;
+    parts_of_several same;
+    for (const std::size_t i : members) same.push_back(all[i]);
+    const std::vector<std::string> texts =
+        all_same(same) ? std::vector<std::string>(members.size(), written(*same[0]))
+                       : differing_in_shape(same, known.of(members));
+    for (std::size_t i = 0; i < members.size(); ++i) out[members[i]] = texts[i];
+  }
+  return out;
+}
+
+/// The arguments of a group: what differs, and a mark where something is left out.
+[[gnu::cold]] inline std::vector<std::string> differing_arguments(
+    const std::vector<const name_part*>& groups, known_classes& known) {
+  static const name_parts none;
+  std::size_t most = 0;
+  for (const name_part* group : groups) most = std::max(most, group->arguments.size());
+  std::vector<std::string> out(groups.size());
+  const auto append = [&](std::size_t i, std::string_view text) {
+    if (!text.empty()) out[i].append(out[i].empty() ? "" : ", ").append(text);
+  };
+  bool any = false, gap = false;
+  for (std::size_t a = 0; a < most; ++a) {
+    parts_of_several arguments;
+    for (const name_part* group : groups)
+      arguments.push_back(a < group->arguments.size() ? &group->arguments[a] : &none);
+    if (known.tell(arguments)) {
+      for (std::size_t i = 0; i < out.size() && !gap; ++i)
+        if (!arguments[i]->empty()) append(i, left_out_mark);
+      gap = true;
+      continue;
+    }
+    gap = false;
+    any = true;
+    const std::vector<std::string> texts = differing(arguments, known);
+    known.add(texts);
+    for (std::size_t i = 0; i < out.size(); ++i) append(i, texts[i]);
+  }
+  if (!any) return std::vector<std::string>(groups.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = groups[i]->open + out[i] + closing(groups[i]->open);
+  return out;
+}
+
+[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
+                                                                 known_classes known) {
+  std::vector<std::string> out(all.size());
+  for (std::size_t at = 0; at < all[0]->size(); ++at) {
+    if ((*all[0])[at].open == 0) {
+      for (std::size_t i = 0; i < all.size(); ++i) add_piece(out[i], (*all[i])[at].text);
+      known.add(out);
+      continue;
+    }
+    std::vector<const name_part*> groups;
+    for (const name_parts* parts : all) groups.push_back(&(*parts)[at]);
+    const std::vector<std::string> texts = differing_arguments(groups, known);
+    for (std::size_t i = 0; i < all.size(); ++i) out[i] += texts[i];
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/differing_names.hpp>
+
+// <kprof/model/spelled_name.hpp>
+#ifndef KPROF_MODEL_SPELLED_NAME_HPP
+#define KPROF_MODEL_SPELLED_NAME_HPP
+
+// The names and numbers in a mangled name that is too long for the demangler, as those of CUTLASS 3
+// are. Included by telling_kernel_names.hpp. Pure; linear in the name, whatever it holds.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Reads a mangled name from its front, and writes it as a demangler would, but for what refers to
+/// an earlier part, for which "…" stands: so nothing grows.
+class name_speller {
+ public:
+  [[gnu::cold]] explicit name_speller(std::string_view mangled) : text_(mangled) {}
+
+  [[gnu::cold]] std::string spell() {
+    at_ = text_.starts_with("_Z") ? 2 : text_.size();
+    // The function's name ends where its last bracket does.
+    while (at_ < text_.size() && !(out_.size() > 0 && open_.empty())) step();
+    while (!open_.empty()) close();
+    return std::move(out_);
+  }
+
+ private:
+  [[gnu::cold]] void step() {
+    if (const std::string_view name = source_name(text_, at_); !name.empty()) {
+      write(name);
+      in_name_ = true;
+      // a name that stands alone goes on with its arguments
+      if (open_.empty() && (at_ >= text_.size() || text_[at_] != 'I')) at_ = text_.size();
+      else if (open_.empty()) open_arguments();
+      return;
+    }
+    std::size_t number = 0;
+    if (const std::size_t end = reference_end(text_, at_, number); end != at_) {
+      at_ = end;
+      // at the front of a qualified name it is a namespace
+      if (!open_.empty() && open_.back() == 'N') return;
+      write("\u2026");
+      in_name_ = true;
+      return;
+    }
+    const char c = text_[at_++];
+    if (c == 'N') open('N');
+    else if (c == 'I' && in_name_) --at_, open_arguments();
+    else if (c == 'I' || c == 'J') open('J');
+    else if (c == 'E') close();
+    else if (c == 'L') literal();
+    else if (c == 'D' || c == 'S') ++at_;  // Dv, St: two letters
+    else if (const std::string_view type = type_of(c); !type.empty()) write(type);
+  }
+
+  [[gnu::cold]] void open(char kind) {
+    // A qualified name and a pack begin where an argument does, and write nothing themselves.
+    if (open_.size() < deepest) open_ += kind;
+    begun_ = false;
+    in_name_ = false;
+  }
+  [[gnu::cold]] void open_arguments() {
+    ++at_;
+    if (open_.size() >= deepest) {
+      at_ = text_.size();
+      return;
+    }
+    open_ += 'I';
+    out_ += '<';
+    begun_ = true;
+    in_name_ = false;
+  }
+  [[gnu::cold]] void close() {
+    if (open_.empty()) return;
+    if (open_.back() == 'I') out_ += out_.back() == '<' ? "\u2026>" : ">";
+    open_.pop_back();
+    begun_ = false;
+    in_name_ = true;
+  }
+
+  /// A component of a qualified name, or an argument.
+  [[gnu::cold]] void write(std::string_view piece) {
+    if (!open_.empty() && open_.back() == 'N' && in_name_) out_ += "::";
+    else if (!out_.empty() && !begun_ && out_.back() != '<') out_ += ", ";
+    out_ += piece;
+    begun_ = false;
+    in_name_ = false;
+  }
+
+  /// Li64E, Lb1E, LNS_4enumE2E: the number, behind a type.
+  [[gnu::cold]] void literal() {
+    bool is_bool = false;
+    std::size_t number = 0;
+    if (at_ < text_.size() && text_[at_] == 'N') {
+      for (++at_; at_ < text_.size() && text_[at_] != 'E';) {
+        if (const std::size_t end = reference_end(text_, at_, number); end != at_) at_ = end;
+        else if (source_name(text_, at_).empty()) ++at_;
+      }
+      ++at_;
+    } else if (at_ < text_.size()) {
+      if (const std::size_t end = reference_end(text_, at_, number); end != at_) at_ = end;
+      else if (source_name(text_, at_).empty()) is_bool = text_[at_++] == 'b';
+    }
+    const std::size_t end = text_.find('E', at_);
+    std::string_view value =
+        text_.substr(std::min(at_, text_.size()), end == std::string_view::npos ? end : end - at_);
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
+    if (is_bool) write(value == "0" ? "false" : "true");
+    else if (value.starts_with('n')) write('-' + std::string{value.substr(1)});
+    else write(value);
+  }
+
+  [[gnu::cold]] static std::string_view type_of(char c) noexcept {
+    switch (c) {
+      case 'v': return "void";
+      case 'b': return "bool";
+      case 'c': return "char";
+      case 'a': return "signed char";
+      case 'h': return "unsigned char";
+      case 's': return "short";
+      case 't': return "unsigned short";
+      case 'i': return "int";
+      case 'j': return "unsigned int";
+      case 'l': return "long";
+      case 'm': return "unsigned long";
+      case 'x': return "long long";
+      case 'y': return "unsigned long long";
+      case 'f': return "float";
+      case 'd': return "double";
+      default: return {};  // of pointers, const and expressions nothing is written
+    }
+  }
+
+  static constexpr std::size_t deepest = 200;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+  std::string open_;      // the brackets that are open: N, I or J
+  bool begun_ = true;     // nothing stands behind the last bracket
+  bool in_name_ = false;  // the last piece can have arguments or components
+};
+
+/// "cutlass::device_kernel<gemm::kernel::GemmUniversal<...>>" of its mangled name.
+[[gnu::cold]] inline std::string spelled_name(std::string_view mangled) {
+  return name_speller(mangled).spell();
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/spelled_name.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The name of a kernel that is the only one of its base name, with the first of its arguments.
+[[gnu::cold]] inline std::string written_kernel(const name_parts& parts, bool brief) {
+  const std::size_t longest = brief ? 16 : longest_list;
+  std::string out;
+  for (const name_part& part : parts) {
+    if (part.open != '<') {
+      add_piece(out, written(part, false));
+      continue;
+    }
+    std::string inside;
+    for (const name_parts& argument : part.arguments) {
+      if (!inside.empty()) inside += ", ";
+      if (inside.size() >= longest) {
+        inside += left_out_mark;
+        break;
+      }
+      inside += written(argument);
+    }
+    out += '<' + inside + '>';
+  }
+  return out;
+}
+
+/// "gemvx::kernel": a name that says so little keeps the namespace before it.
+[[gnu::cold]] inline void keep_namespace(name_parts& parts) {
+  std::size_t at = parts.size();
+  while (at > 0 && parts[at - 1].open != 0) --at;
+  if (at < 3 || !parts[at - 2].is("::") || parts[at - 3].open != 0 ||
+      !is_letter(parts[at - 3].text[0]) ||
+      !(parts[at - 1].is("kernel") || parts[at - 1].text.starts_with("operator")) ||
+      parts[at - 3].text.starts_with("_INTERNAL_") || parts[at - 3].text.starts_with("_GLOBAL__N"))
+    return;
+  const char* const begin = parts[at - 3].text.data();
+  const char* const end = parts[at - 1].text.data() + parts[at - 1].text.size();
+  if (static_cast<std::size_t>(end - begin) !=
+      parts[at - 3].text.size() + 2 + parts[at - 1].text.size())
+    return;
+  parts[at - 1].text = {begin, static_cast<std::size_t>(end - begin)};
+}
+
+/// The function's name in parts, without namespaces; of CUTLASS the argument that is one.
+struct reduced_kernel {
+  name_parts parts;
+  bool of_cutlass = false;
+};
+[[gnu::cold]] inline reduced_kernel reduced_name(std::string_view whole) {
+  name_parts parts = parts_of_name(function_of(whole));
+  std::string front;
+  for (const name_part& part : parts)
+    if (part.open == 0) front += part.text;
+  const bool of_cutlass = is_cutlass_entry(front) && !parts.empty() && parts.back().open == '<' &&
+                          parts.back().arguments.size() == 1 &&
+                          !parts.back().arguments[0].empty() &&
+                          !parts.back().arguments[0][0].is(left_out_mark);
+  if (of_cutlass) {
+    name_parts inner = std::move(parts.back().arguments[0]);
+    parts = std::move(inner);
+  }
+  keep_namespace(parts);
+  reduce(parts);
+  return {std::move(parts), of_cutlass};
+}
+
+/// Leaves out what all kernels of this kind have.
+[[gnu::cold]] inline void drop_plumbing(name_parts& kernel) {
+  if (kernel.empty() || kernel.back().open != '<') return;
+  std::vector<name_parts>& arguments = kernel.back().arguments;
+  if (!std::all_of(arguments.begin(), arguments.end(), is_plumbing))
+    std::erase_if(arguments, is_plumbing);
+}
+
+/// "reduce_kernel<128, 4>" of "reduce_kernel<128, 4, …>".
+[[gnu::cold]] inline std::string without_marks(std::string text) {
+  const std::string mark{left_out_mark};
+  for (const std::string& loose : {mark + ", ", ", " + mark, '<' + mark + '>'})
+    for (std::size_t at = 0; (at = text.find(loose, at)) != std::string::npos;)
+      text.erase(at, loose.size());
+  return text;
+}
+
+/// A kernel's name in a table: with all that differs from the kernels of its base name, and with no
+/// more of that than tells it from them.
+struct telling_name {
+  std::string text, brief;
+  std::string functor{};  // what both end with, behind a space, if its template says what it does
+  bool alone = false;     // no other kernel has its base name: arguments tell little
+};
+
+/// Names the kernels of a table.
+class kernel_namer {
+ public:
+  /// `wholes`: names that differ, as kernel_name() gives them.
+  [[gnu::cold]] explicit kernel_namer(const std::vector<std::string>& wholes)
+      : wholes_(wholes), names_(wholes.size()) {
+    for (const std::string& whole : wholes) {
+      std::size_t at = 0;
+      const bool mangled = whole.starts_with("_Z") && !leading_names(whole, at).empty();
+      readable_.push_back(mangled ? spelled_name(whole) : whole);
+    }
+    std::vector<name_parts> parts;
+    std::vector<std::string> bases;
+    for (std::size_t i = 0; i < readable_.size(); ++i) {
+      reduced_kernel kernel = reduced_name(readable_[i]);
+      if (!kernel.of_cutlass) {
+        drop_plumbing(kernel.parts);
+        if (kernel_gist gist = gist_of(kernel.parts); !gist.functor.empty()) {
+          gist.head.append(1, ' ').append(gist.functor);
+          names_[i] = {gist.head, gist.head, std::move(gist.functor)};
+        }
+      }
+      parts.push_back(std::move(kernel.parts));
+      bases.emplace_back(!names_[i].functor.empty() ? std::string_view{"\n"}  // of none
+                         : parts.back().empty()     ? std::string_view{}
+                                                    : parts.back()[0].text);
+    }
+    for (const std::vector<std::uint32_t>& members : sets_of(bases)) {
+      if (!names_[members[0]].functor.empty()) continue;
+      parts_of_several all;
+      for (const std::uint32_t i : members) all.push_back(&parts[i]);
+      if (members.size() > 1) {
+        name(members, all);
+        continue;
+      }
+      names_[members[0]] = {written_kernel(*all[0], false), written_types(*all[0]), {}, true};
+      if (std::string& brief = names_[members[0]].brief; brief.empty())
+        brief = written_kernel(*all[0], true);
+    }
+    tell_apart();
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (names_[i].brief.empty()) names_[i] = {wholes[i], wholes[i]};
+  }
+
+  /// No two texts are the same, and no two briefs.
+  [[gnu::cold]] std::vector<telling_name> take() { return std::move(names_); }
+
+ private:
+  [[gnu::cold]] void name(const std::vector<std::uint32_t>& members, const parts_of_several& all) {
+    if (all_same(all)) return;
+    const std::vector<std::string> texts = differing(all, known_classes(all.size(), false)),
+                                   briefs = differing(all, known_classes(all.size(), true));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      telling_name& n = names_[members[i]];
+      n.alone = false;
+      n.text = with_functor(texts[i], n.functor);
+      n.brief = with_functor(briefs[i], n.functor);
+      if (!n.text.ends_with(' ' + n.functor) || !n.brief.ends_with(' ' + n.functor))
+        n.functor.clear();
+    }
+  }
+  /// "reduce_kernel<128, 4> MeanOps<float>"; without the functor where what differs is in it.
+  [[gnu::cold]] static std::string with_functor(const std::string& text,
+                                                const std::string& functor) {
+    if (functor.empty() ||
+        text.find(functor.substr(0, functor.find_first_of("<( "))) != std::string::npos)
+      return text;
+    return without_marks(text) + ' ' + functor;
+  }
+
+  /// Compares those that read the same by what was left out, then by namespaces, then by parameters
+  /// too, and at last takes their whole names.
+  [[gnu::cold]] void tell_apart() {
+    for (int step = 0; step < 3; ++step)
+      for (const std::vector<std::uint32_t>& members : equal_ones()) {
+        std::vector<name_parts> parts;
+        parts_of_several all;
+        for (const std::uint32_t i : members) {
+          const std::string_view readable = readable_[i];
+          if (step > 0) names_[i].functor.clear();
+          parts.push_back(step == 0   ? reduced_name(readable).parts
+                          : step == 1 ? parts_of_name(function_of(readable))
+                                      : parts_of_name(readable));
+        }
+        for (const name_parts& p : parts) all.push_back(&p);
+        name(members, all);
+      }
+    for (const std::vector<std::uint32_t>& members : equal_ones())
+      for (const std::uint32_t i : members) names_[i] = {wholes_[i], wholes_[i]};
+  }
+
+  /// The places of equal texts.
+  static std::vector<std::vector<std::uint32_t>> sets_of(const std::vector<std::string>& texts) {
+    const std::vector<std::uint32_t> number = equal_texts(texts);
+    std::vector<std::vector<std::uint32_t>> sets;
+    for (std::uint32_t i = 0; i < texts.size(); ++i) {
+      if (number[i] == sets.size()) sets.emplace_back();
+      sets[number[i]].push_back(i);
+    }
+    return sets;
+  }
+
+  /// Sets of kernels whose texts or briefs are the same.
+  std::vector<std::vector<std::uint32_t>> equal_ones() const {
+    std::vector<std::string> texts, briefs;
+    for (const telling_name& n : names_) texts.push_back(n.text), briefs.push_back(n.brief);
+    std::vector<std::vector<std::uint32_t>> out;
+    std::vector<bool> taken(names_.size());
+    for (const std::vector<std::string>& of : {texts, briefs})
+      for (std::vector<std::uint32_t>& set : sets_of(of)) {
+        std::erase_if(set, [&](std::uint32_t i) { return taken[i]; });
+        if (set.size() < 2) continue;
+        for (const std::uint32_t i : set) taken[i] = true;
+        out.push_back(std::move(set));
+      }
+    return out;
+  }
+
+  const std::vector<std::string>& wholes_;
+  std::vector<std::string> readable_;  // what the parts are of
+  std::vector<telling_name> names_;
+};
+
+}  // namespace detail
+
+/// Short names for kernels, by what tells them apart: no two are the same.
+///
+/// Left out are namespaces, parameters, and template arguments that all kernels of one name have,
+/// for which "…" stands: "gemm<…, 128>" beside "gemm<…, 64>". A template whose argument is a
+/// functor or a lambda is named by it: "reduce_kernel MeanOps<float>". Where that is not enough,
+/// more is written, at last the whole name. `names`: as kernel_name() gives them, no two the same.
+///     kprof::telling_kernel_names({"void a::k<float, 2>(int)", "void a::k<float, 4>(int)"})
+[[gnu::cold]] inline std::vector<std::string> telling_kernel_names(
+    const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (detail::telling_name& name : detail::kernel_namer(names).take())
+    out.push_back(std::move(name.text));
+  return out;
+}
+
+namespace detail {
+
+/// Those of the kernels of a run, by their numbers.
+[[gnu::cold]] inline std::vector<std::string> telling_names_of(const device_profile& device) {
+  std::vector<std::string> whole;
+  whole.reserve(device.kernels.size());
+  for (const std::string& mangled : device.kernels) whole.push_back(kernel_name(mangled));
+  return telling_kernel_names(whole);
+}
+
+}  // namespace detail
+
+/// The same of one name, which may be mangled: "gemm<float, 128, Tile<64, 64>>". Two kernels may
+/// have the same.
+[[gnu::cold]] inline std::string short_kernel_name(std::string_view name) {
+  return telling_kernel_names({kernel_name(name)})[0];
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/telling_kernel_names.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12982,8 +14198,8 @@ struct kernel_sum {
   row_roofs roofs;
   double small_grid_ns = 0;
 
-  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
-             const std::string& kernel) {
+  [[gnu::cold]] void begin(const profile& p, const device_work& w, const work_place& at,
+                           const std::string& pass, const std::string& kernel) {
     row.place = at.place;
     first_pass = at.pass;
     if (at.op != scope_node::none) {
@@ -13006,7 +14222,7 @@ struct kernel_sum {
   }
 
   /// Where the shared memory of a multiprocessor differs among the runs, with the most that it has.
-  kernel_occupancy occupancy(const profile& p) const {
+  [[gnu::cold]] kernel_occupancy occupancy(const profile& p) const {
     if (row.several_configurations) return {.unknown = "several configurations"};
     device_work w = *first;
     w.multiprocessor_shared = row.multiprocessor_shared;
@@ -13056,7 +14272,7 @@ struct kernel_sum {
              (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
   }
 
-  kernel_row finish(const profile& p, double all_device_ns) {
+  [[gnu::cold]] kernel_row finish(const profile& p, double all_device_ns) {
     const std::uint64_t timed = row.calls - row.untimed;
     const absence why = row.calls == 0 ? absence::no_calls
                         : timed == 0   ? absence::untimed
@@ -13088,7 +14304,7 @@ struct kernel_sum {
 class kernel_summing {
  public:
   /// `kept`: which of the profile's work is looked at.
-  kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
+  [[gnu::cold]] kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
       : p_(p),
         by_parameters_(by.has(group_key::parameters)),
         by_thread_(by.has(group_key::thread)),
@@ -13105,7 +14321,7 @@ class kernel_summing {
       if (p.device.work[i].task == device_task::kernel && kept[i]) add(p.device.work[i]);
   }
 
-  std::vector<kernel_row> finish() {
+  [[gnu::cold]] std::vector<kernel_row> finish() {
     const double all = all_device_work(p_).ns;
     const std::vector<std::uint32_t> order =
         sorted_order(sums_.size(), [&](std::uint32_t a, std::uint32_t b) {
@@ -13166,7 +14382,8 @@ class kernel_summing {
                                                                     : tensor_use::unknown;
   }
 
-  std::uint64_t row_key_of(const device_work& w, const work_place& at, const kernel_row& row) {
+  [[gnu::cold]] std::uint64_t row_key_of(const device_work& w, const work_place& at,
+                                         const kernel_row& row) {
     key_hash hash;
     hash.add(static_cast<std::uint64_t>(at.place)).add(row.kernel);
     if (at.op != scope_node::none)
@@ -17566,373 +18783,6 @@ KPROF_DETAIL_END
 // Makes what the rules of advice look at, and says where a row or a kernel is. Included by
 // advise.hpp. Pure; linear in the profile, sorting aside.
 
-// <kprof/model/row_texts.hpp>
-#ifndef KPROF_MODEL_ROW_TEXTS_HPP
-#define KPROF_MODEL_ROW_TEXTS_HPP
-
-// What is said of the rows of one operator, so that no two of them read the same: what they share
-// is said once, and what is left tells them apart. Included by the text reports. Pure.
-
-// <kprof/model/parameter_parts.hpp>
-#ifndef KPROF_MODEL_PARAMETER_PARTS_HPP
-#define KPROF_MODEL_PARAMETER_PARTS_HPP
-
-// What is said of a set of parameters, in parts: a part is a field with its value, "K=64", or a
-// piece of the operator's own short form, "32×64×56×56 → 64". Included by row_texts.hpp. Pure.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// One part. Parts of several sets that have the same place say the same thing, of other values.
-struct parameter_part {
-  std::uint32_t place = 0;
-  std::string text;
-  bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
-  bool stays = false;        // where the row is too short for all, other parts are left out
-
-  friend bool operator==(const parameter_part& a, const parameter_part& b) {
-    return a.place == b.place && a.text == b.text;
-  }
-};
-
-/// The elements of an array as far as they are used: without those at the end that are as in the
-/// default. Sizes as "3×224×224", others as "[1,-1]".
-inline std::string used_elements(const operator_field& f, parameter_cursor& values,
-                                 parameter_cursor& defaults) {
-  std::vector<std::string> elements;
-  std::size_t used = 0;
-  bool are_sizes =
-      f.kind == parameter_kind::signed_integer || f.kind == parameter_kind::unsigned_integer;
-  for (std::uint32_t i = 0; i < f.extent; ++i) {
-    std::string text, fallback;
-    append_element(text, f, values);
-    const bool has_default = !defaults.at_end();
-    if (has_default) append_element(fallback, f, defaults);
-    if (!has_default || text != fallback) used = i + 1;
-    elements.push_back(std::move(text));
-  }
-  elements.resize(used);
-  for (const std::string& e : elements) are_sizes = are_sizes && e[0] != '-' && e != "0";
-  std::string out;
-  for (const std::string& e : elements)
-    out.append(out.empty() ? "" : are_sizes ? "\u00D7" : ",").append(e);
-  return are_sizes ? out : '[' + out + ']';
-}
-
-/// "K=64", "bias", "bias=false", "f32" of a type.
-inline std::string field_text(const operator_field& f, parameter_cursor values,
-                              parameter_cursor defaults) {
-  if (f.extent != 0 && f.kind != parameter_kind::aggregate)
-    return f.name + '=' + used_elements(f, values, defaults);
-  std::string value;
-  append_field(value, f, values);
-  if (f.kind == parameter_kind::boolean && value == "true") return f.name;
-  return f.name + '=' + value;
-}
-
-/// Whether the field's value is the one that the operator declares for it.
-inline bool is_default(const operator_field& f, parameter_cursor values,
-                       parameter_cursor defaults) {
-  return !defaults.at_end() && values.packed_field(f) == defaults.packed_field(f);
-}
-
-/// Which fields of a set of parameters become parts.
-enum class which_fields : std::uint8_t {
-  telling,  // the short form or, without one, what is no default and has a meaning in the call
-  all       // every field
-};
-
-/// Parts of the fields have the field's place, those of the short form places from here on.
-inline constexpr std::uint32_t first_brief_place = 1U << 16U;
-
-/// Where the first piece of the short form ends: at a comma, or at a space beside a "name=value".
-inline std::size_t end_of_piece(std::string_view brief) noexcept {
-  const auto has_value = [&](std::size_t begin) {
-    return brief.substr(begin, brief.find(' ', begin) - begin).find('=') != std::string_view::npos;
-  };
-  for (std::size_t at = 0; at < brief.size(); at = brief.find(' ', at) + 1) {
-    const std::size_t space = brief.find(' ', at);
-    if (space == std::string_view::npos) break;
-    if (space > 0 && brief[space - 1] == ',') return space - 1;
-    if (has_value(at) || has_value(space + 1)) return space;
-  }
-  return brief.size();
-}
-
-/// Puts the pieces of the short form into parts of their own, so that rows can share some.
-inline void add_brief(std::vector<parameter_part>& parts, std::string_view brief) {
-  bool after_comma = false;
-  for (std::uint32_t place = first_brief_place; !brief.empty(); ++place) {
-    const std::size_t end = end_of_piece(brief);
-    parts.push_back({place, std::string{brief.substr(0, end)}, after_comma});
-    after_comma = end < brief.size() && brief[end] == ',';
-    brief.remove_prefix(std::min(brief.size(), end + (after_comma ? 2 : 1)));
-  }
-}
-
-/// The parts of a node's parameters; none where they were not kept.
-inline std::vector<parameter_part> parameter_parts(const profile& p, const scope_node& n,
-                                                   which_fields which) {
-  std::vector<parameter_part> parts;
-  const operator_info* const op = p.operator_of(n);
-  if (op == nullptr || n.merged || n.values.empty()) return parts;
-  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
-  if (brief) add_brief(parts, n.brief);
-  parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
-  for (std::uint32_t i = 0; i < op->fields.size(); ++i) {
-    const operator_field& f = op->fields[i];
-    const std::uint64_t bit = i < 64 ? std::uint64_t{1} << i : 0;
-    const bool left_out = telling && (is_default(f, values, defaults) || (n.unshown & bit) != 0 ||
-                                      (brief && (n.beside & bit) == 0));
-    if (!left_out) parts.push_back({i, field_text(f, values, defaults)});
-    values.skip_all(f);
-    defaults.skip_all(f);
-  }
-  return parts;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/parameter_parts.hpp>
-
-// <kprof/model/text_range.hpp>
-#ifndef KPROF_MODEL_TEXT_RANGE_HPP
-#define KPROF_MODEL_TEXT_RANGE_HPP
-
-// One text for several that differ in their numbers only: "Skv=1" to "Skv=900" are "Skv=1…900".
-// Included by row_texts.hpp. Pure; no locale.
-
-#include <charconv>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A text as what is around its numbers, and these. Digits behind a letter are part of a word, as
-/// in "f32".
-struct text_with_numbers {
-  struct number {
-    double value = 0;
-    std::string_view text;
-  };
-  std::vector<std::string_view> around;  // one more than numbers
-  std::vector<number> numbers;
-
-  explicit text_with_numbers(std::string_view text) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < text.size();) {
-      const std::size_t end = number_end(text, i);
-      if (end == i) {
-        ++i;
-        continue;
-      }
-      around.push_back(text.substr(begin, i - begin));
-      numbers.push_back({value_of(text.substr(i, end - i)), text.substr(i, end - i)});
-      begin = i = end;
-    }
-    around.push_back(text.substr(begin));
-  }
-
- private:
-  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-  static bool is_word(char c) noexcept {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-  }
-  /// Behind the number that begins at `i`; `i` where none does.
-  static std::size_t number_end(std::string_view text, std::size_t i) noexcept {
-    if (!is_digit(text[i]) || (i > 0 && is_word(text[i - 1]))) return i;
-    std::size_t end = i;
-    const auto digits = [&] {
-      while (end < text.size() && is_digit(text[end])) ++end;
-    };
-    digits();
-    // "1,234,567", but not "1,2"
-    while (end - i <= 24 && end + 4 <= text.size() && text[end] == ',' && is_digit(text[end + 1]) &&
-           is_digit(text[end + 2]) && is_digit(text[end + 3]) &&
-           (end + 4 == text.size() || !is_digit(text[end + 4])))
-      end += 4;
-    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) ++end, digits();
-    return end < text.size() && is_word(text[end]) ? i : end;
-  }
-  static double value_of(std::string_view digits) {
-    std::string plain;
-    for (const char c : digits)
-      if (c != ',') plain += c;
-    double value = 0;
-    std::from_chars(plain.data(), plain.data() + plain.size(), value);
-    return value;
-  }
-};
-
-/// Texts that are alike but for their numbers, which are given from the least to the largest.
-class text_range {
- public:
-  explicit text_range(std::string first) : first_(std::move(first)) {}
-
-  /// False where the text differs in more than its numbers: then there is no range.
-  bool add(std::string_view text) {
-    if (text == first_) return true;
-    const text_with_numbers parts(text);
-    if (least_.empty()) start();
-    if (parts.around.size() != around_.size()) return false;
-    for (std::size_t i = 0; i < around_.size(); ++i)
-      if (parts.around[i] != around_[i]) return false;
-    for (std::size_t i = 0; i < least_.size(); ++i) {
-      const text_with_numbers::number& n = parts.numbers[i];
-      if (n.value < least_[i].value) least_[i] = {n.value, std::string{n.text}};
-      if (n.value > most_[i].value) most_[i] = {n.value, std::string{n.text}};
-    }
-    return !least_.empty();
-  }
-
-  bool is_range() const noexcept { return !least_.empty(); }  ///< texts differed
-  std::string text() const {
-    if (least_.empty()) return first_;
-    std::string out = around_[0];
-    for (std::size_t i = 0; i < least_.size(); ++i) {
-      out += least_[i].text;
-      if (most_[i].text != least_[i].text) out.append("\u2026").append(most_[i].text);
-      out += around_[i + 1];
-    }
-    return out;
-  }
-
- private:
-  struct bound {
-    double value = 0;
-    std::string text;
-  };
-  void start() {
-    const text_with_numbers parts(first_);
-    around_.assign(parts.around.begin(), parts.around.end());
-    for (const text_with_numbers::number& n : parts.numbers)
-      least_.push_back({n.value, std::string{n.text}});
-    most_ = least_;
-  }
-
-  std::string first_;
-  std::vector<std::string> around_;
-  std::vector<bound> least_, most_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/text_range.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-using part_list = std::vector<parameter_part>;
-
-inline std::string joined(const part_list& parts) {
-  std::string out;
-  for (const parameter_part& part : parts)
-    out.append(out.empty() ? "" : part.after_comma ? ", " : " ").append(part.text);
-  return out;
-}
-
-/// Takes away the parts that all rows have, but for those that stay with each, and returns them;
-/// none of a single row.
-inline part_list take_shared(std::vector<part_list>& rows) {
-  part_list shared;
-  if (rows.size() < 2) return shared;
-  for (const parameter_part& part : rows[0])
-    if (!part.stays && std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
-          return std::find(row.begin(), row.end(), part) != row.end();
-        }))
-      shared.push_back(part);
-  for (part_list& row : rows)
-    std::erase_if(row, [&](const parameter_part& part) {
-      return std::find(shared.begin(), shared.end(), part) != shared.end();
-    });
-  return shared;
-}
-
-/// The parts of a row of several sets of parameters: those that all have, or that differ in numbers
-/// only, which are given from the least to the largest.
-class part_ranges {
- public:
-  void add(const part_list& set) {
-    if (sets_++ == 0) {
-      for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
-    }
-    for (range& r : ranges_) {
-      const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
-        return part.place == r.part.place;
-      });
-      if (same != set.end() && r.texts.add(same->text)) ++r.sets;
-    }
-  }
-  /// `range_stays`: where there is one range, it stays.
-  part_list parts(bool range_stays = false) const {
-    part_list out;
-    const auto is_whole_range = [&](const range& r) {
-      return r.sets == sets_ && r.texts.is_range();
-    };
-    const bool stays =
-        range_stays && std::count_if(ranges_.begin(), ranges_.end(), is_whole_range) == 1;
-    for (const range& r : ranges_)
-      if (r.sets == sets_)
-        out.push_back(
-            {r.part.place, r.texts.text(), r.part.after_comma, stays && r.texts.is_range()});
-    return out;
-  }
-
- private:
-  struct range {
-    parameter_part part;
-    text_range texts;
-    std::size_t sets;
-  };
-  std::vector<range> ranges_;
-  std::size_t sets_ = 0;
-};
-
-/// Numbers the rows by their texts: rows of one number read the same.
-inline std::vector<std::uint32_t> equal_texts(const std::vector<std::string>& texts) {
-  text_numbers numbers(texts.size());
-  std::vector<std::uint32_t> out;
-  for (const std::string& text : texts) out.push_back(numbers.of(text));
-  return out;
-}
-
-/// Which rows read the same as another.
-inline std::vector<bool> ambiguous(const std::vector<std::string>& texts) {
-  const std::vector<std::uint32_t> number = equal_texts(texts);
-  std::vector<std::uint32_t> count(texts.size());
-  for (const std::uint32_t n : number) ++count[n];
-  std::vector<bool> out(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) out[i] = count[number[i]] > 1;
-  return out;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/row_texts.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22247,15 +23097,16 @@ struct text_plan {
   bool device = false;                                 // the run has work on a device
   bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
-  std::size_t tree_top = 0;                            // rows of the tree; 0 is all
+  std::size_t tree_top = 0, kernels_top = 0;           // rows of these; 0 is all
+  bool by_launch = true;  // a kernel outside of operators has a row for each launch configuration
   double all_device_ns = 0;
   std::optional<other_machine> other;  // that rows are projected on
   std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
 
-  explicit text_plan(const report_options& o) : options(o), tree_top(o.top) {}
+  explicit text_plan(const report_options& o) : options(o), tree_top(o.top), kernels_top(o.top) {}
 
   /// Reads the options; the first that is wrong is in the status.
-  status prepare() {
+  [[gnu::cold]] status prepare() {
     if (status s = check_sort(options.sort); !s) return s;
     sort = find_column(options.sort.empty() ? "self" : options.sort);
     for (const std::string& name : options.columns) {
@@ -22281,7 +23132,7 @@ struct text_plan {
   }
 
   /// What the page is about; after prepare().
-  void look_at(const profile& p) {
+  [[gnu::cold]] void look_at(const profile& p) {
     all_self_ns = detail::all_self_ns(p);
     std::vector<std::string> fold = options.by.folded();
     fold.insert(fold.end(), options.fold.begin(), options.fold.end());
@@ -22296,8 +23147,8 @@ struct text_plan {
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
     if (options.sort.empty()) sort = find_column(default_sort(p));
-    look_for_one_type(p);
-    choose_sections(p);
+    [[gnu::cold]] look_for_one_type(p);
+    [[gnu::cold]] choose_sections(p);
   }
 
  private:
@@ -22326,6 +23177,10 @@ struct text_plan {
     if (!options.tree && options.table && options.top > most_tree_rows_unasked)
       tree_top = most_tree_rows_unasked;
     kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
+    if (!options.kernels && options.top > 0) {
+      by_launch = by != grouping{};
+      if (options.top > most_kernel_rows_unasked) kernels_top = most_kernel_rows_unasked;
+    }
     copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
   }
 
@@ -22340,7 +23195,7 @@ struct text_plan {
     if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
 
-  static constexpr std::size_t most_tree_rows_unasked = 12;
+  static constexpr std::size_t most_tree_rows_unasked = 12, most_kernel_rows_unasked = 16;
 
   std::vector<std::string> file_complaints_;  // about the file of `machine`
 };
@@ -25251,9 +26106,14 @@ namespace detail {
   return row.op.empty() ? "(no name)" : row.op;
 }
 
+[[gnu::cold]] inline std::string region_text(const kernel_row& row, const char* outside) {
+  std::string text = row.region;
+  if (row.regions > 1) text = format_count(row.regions) + " regions";
+  else if (row.regions == 1 && text.empty()) text = "(no name)";
+  return row.also_in_none ? text + outside : text;
+}
 [[gnu::cold]] inline std::string region_cell(const kernel_row& row, const page&) {
-  return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) +
-         (row.also_in_none ? ", none" : "");
+  return region_text(row, ", outside");
 }
 [[gnu::cold]] inline std::string pass_cell(const kernel_row& row, const page&) {
   return row.several_passes ? "several" : row.pass;
@@ -25854,666 +26714,6 @@ KPROF_DETAIL_END
 // The names of kernels in a column of some width, so that no two kernels read the same. Included by
 // the table of kernels. Pure.
 
-// <kprof/model/kernel_name_parts.hpp>
-#ifndef KPROF_MODEL_KERNEL_NAME_PARTS_HPP
-#define KPROF_MODEL_KERNEL_NAME_PARTS_HPP
-
-// A kernel's name taken apart into words and groups in brackets, so that names can be compared part
-// by part. Included by telling_kernel_names.hpp. Pure; whatever the bytes, the work is linear in
-// them.
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A word, a sign, or a group in brackets with its arguments.
-struct name_part {
-  std::string_view text;  // as it stands in the name, brackets and all
-  char open = 0;          // of a group: < ( { [
-  std::vector<std::vector<name_part>> arguments{};
-
-  [[gnu::cold]] bool is(std::string_view word) const noexcept { return open == 0 && text == word; }
-};
-using name_parts = std::vector<name_part>;
-
-inline constexpr unsigned deepest_parts = 24;         // groups in groups; what is deeper is a word
-inline constexpr std::size_t longest_parted = 16384;  // a longer name is one word
-
-/// A letter of a word; all that is not ASCII is.
-inline bool is_letter(char c) noexcept {
-  return is_word(c) || static_cast<unsigned char>(c) >= 128;
-}
-
-/// Signs that follow "operator": "operator<" opens no group.
-[[gnu::cold]] inline std::size_t operator_signs(std::string_view text) noexcept {
-  for (const std::string_view sign : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
-                                      "<=", ">=", "->", "<", ">", ",", "&&", "||", "==", "!="})
-    if (text.starts_with(sign)) return sign.size();
-  return 0;
-}
-
-[[gnu::cold]] inline name_parts parts_of_name(std::string_view text, unsigned depth = 0) {
-  name_parts parts;
-  if (depth >= deepest_parts || text.size() > longest_parted) {
-    if (!text.empty()) parts.push_back({text});
-    return parts;
-  }
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    std::size_t size = 1;
-    name_part part;
-    if (rest[0] == ' ') {
-      ++at;
-      continue;
-    }
-    if (rest.starts_with("::")) {
-      size = 2;
-    } else if (rest.starts_with(no_name_space)) {
-      size = no_name_space.size();
-    } else if (is_letter(rest[0])) {
-      while (size < rest.size() && is_letter(rest[size])) ++size;
-      if (rest.substr(0, size) == "operator") size += operator_signs(rest.substr(size));
-    } else if (rest[0] == '<' || rest[0] == '(' || rest[0] == '{' || rest[0] == '[') {
-      size = group_end(rest, 0);
-      const bool closed =
-          size > 1 && std::string_view{">)}]"}.find(rest[size - 1]) != std::string_view::npos;
-      part.open = rest[0];
-      for (const std::string_view argument :
-           split_arguments(rest.substr(1, size - (closed ? 2 : 1))))
-        part.arguments.push_back(parts_of_name(argument, depth + 1));
-    }
-    part.text = rest.substr(0, size);
-    parts.push_back(std::move(part));
-    at += size;
-  }
-  return parts;
-}
-
-inline char closing(char open) noexcept {
-  return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']';
-}
-
-/// Adds a piece of a name, with a space where two words would run together.
-[[gnu::cold]] inline void add_piece(std::string& out, std::string_view piece) {
-  if (!out.empty() && !piece.empty() && is_letter(out.back()) && is_letter(piece[0])) out += ' ';
-  out += piece;
-}
-
-[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept;
-[[gnu::cold]] inline bool same_part(const name_part& a, const name_part& b) noexcept {
-  if (a.open != b.open || a.arguments.size() != b.arguments.size()) return false;
-  if (a.open == 0) return a.text == b.text;
-  for (std::size_t i = 0; i < a.arguments.size(); ++i)
-    if (!same_parts(a.arguments[i], b.arguments[i])) return false;
-  return true;
-}
-[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same_part);
-}
-
-// ---- leaving out what is said by the rest
-
-/// "128u" and "64ul" as "128" and "64".
-[[gnu::cold]] inline std::string_view without_suffix(std::string_view word) noexcept {
-  if (word.empty() || !is_digit(word[0])) return word;
-  while (word.size() > 1 && (word.back() == 'u' || word.back() == 'l')) word.remove_suffix(1);
-  return word;
-}
-
-/// Moves the parts of a qualified name to `out`: its last component, those before it that have
-/// template arguments, and, before a lambda, the name of the function that it is in.
-[[gnu::cold]] inline void reduce_qualified(name_parts& parts, name_parts& out) {
-  std::vector<std::pair<std::size_t, std::size_t>> components;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= parts.size(); ++i)
-    if (i == parts.size() || parts[i].is("::")) {
-      if (i > begin) components.emplace_back(begin, i);
-      begin = i + 1;
-    }
-  bool owned = false;
-  std::vector<bool> kept(components.size());
-  for (std::size_t c = components.size(); c-- > 0;) {
-    const auto [from, to] = components[c];
-    const name_part& head = parts[from];
-    const bool last = c + 1 == components.size(), nameless = head.open != 0,
-               call = head.text.starts_with("operator") || head.text == no_name_space;
-    const bool templated = to - from > 1 && parts[from + 1].open == '<';
-    kept[c] = last || (!nameless && !call && (templated || owned));
-    if (last) owned = nameless;
-    else if (!nameless && !call) owned = false;
-  }
-  for (std::size_t c = 0; c < components.size(); ++c) {
-    if (!kept[c]) continue;
-    const auto [from, to] = components[c];
-    const bool last = c + 1 == components.size();
-    for (std::size_t i = from; i < to; ++i)
-      if (last || i == from || parts[i].open == '<') out.push_back(std::move(parts[i]));
-    if (!last) out.push_back({"::"});
-  }
-}
-
-/// Whether a qualified name goes on with this part.
-[[gnu::cold]] inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
-  if (parts[at].is("::")) return true;
-  if (at == 0) return true;
-  const name_part& before = parts[at - 1];  // its text is not empty
-  if (before.is("::")) return true;
-  // f<int>, f(int), lambda{...}; "const" behind the parameters of a member
-  return (parts[at].open != 0 && (before.open != 0 || is_letter(before.text[0]))) ||
-         (parts[at].is("const") && before.open == '(' && at + 1 < parts.size() &&
-          parts[at + 1].is("::"));
-}
-
-/// Leaves out namespaces, casts and suffixes of numbers.
-[[gnu::cold]] inline void reduce(name_parts& parts) {
-  // "(Layout)1" loses its cast
-  if (parts.size() > 1 && parts[0].open == '(' && parts[1].open == 0 &&
-      (is_digit(parts[1].text[0]) || parts[1].text[0] == '-'))
-    parts.erase(parts.begin());
-  name_parts out, name;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (name_parts& argument : parts[i].arguments) reduce(argument);
-    if (!joins_name(parts, i)) {
-      reduce_qualified(name, out);
-      name.clear();
-    }
-    if (parts[i].open == 0) parts[i].text = without_suffix(parts[i].text);
-    name.push_back(std::move(parts[i]));  // which leaves text and bracket, and joins_name() them
-  }
-  reduce_qualified(name, out);
-  parts = std::move(out);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/kernel_name_parts.hpp>
-
-// <kprof/model/telling_kernel_names.hpp>
-#ifndef KPROF_MODEL_TELLING_KERNEL_NAMES_HPP
-#define KPROF_MODEL_TELLING_KERNEL_NAMES_HPP
-
-// Short names for the kernels of one table, by what tells them apart. Included by the table of
-// kernels. Pure; about linear in the names, whatever they hold.
-
-// <kprof/model/spelled_name.hpp>
-#ifndef KPROF_MODEL_SPELLED_NAME_HPP
-#define KPROF_MODEL_SPELLED_NAME_HPP
-
-// The names and numbers in a mangled name that is too long for the demangler, as those of CUTLASS 3
-// are. Included by telling_kernel_names.hpp. Pure; linear in the name, whatever it holds.
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Reads a mangled name from its front, and writes it as a demangler would, but for what refers to
-/// an earlier part, for which "…" stands: so nothing grows.
-class name_speller {
- public:
-  [[gnu::cold]] explicit name_speller(std::string_view mangled) : text_(mangled) {}
-
-  [[gnu::cold]] std::string spell() {
-    at_ = text_.starts_with("_Z") ? 2 : text_.size();
-    // The function's name ends where its last bracket does.
-    while (at_ < text_.size() && !(out_.size() > 0 && open_.empty())) step();
-    while (!open_.empty()) close();
-    return std::move(out_);
-  }
-
- private:
-  [[gnu::cold]] void step() {
-    if (const std::string_view name = source_name(text_, at_); !name.empty()) {
-      write(name);
-      in_name_ = true;
-      // a name that stands alone goes on with its arguments
-      if (open_.empty() && (at_ >= text_.size() || text_[at_] != 'I')) at_ = text_.size();
-      else if (open_.empty()) open_arguments();
-      return;
-    }
-    std::size_t number = 0;
-    if (const std::size_t end = reference_end(text_, at_, number); end != at_) {
-      at_ = end;
-      // at the front of a qualified name it is a namespace
-      if (!open_.empty() && open_.back() == 'N') return;
-      write("\u2026");
-      in_name_ = true;
-      return;
-    }
-    const char c = text_[at_++];
-    if (c == 'N') open('N');
-    else if (c == 'I' && in_name_) --at_, open_arguments();
-    else if (c == 'I' || c == 'J') open('J');
-    else if (c == 'E') close();
-    else if (c == 'L') literal();
-    else if (c == 'D' || c == 'S') ++at_;  // Dv, St: two letters
-    else if (const std::string_view type = type_of(c); !type.empty()) write(type);
-  }
-
-  [[gnu::cold]] void open(char kind) {
-    // A qualified name and a pack begin where an argument does, and write nothing themselves.
-    if (open_.size() < deepest) open_ += kind;
-    begun_ = false;
-    in_name_ = false;
-  }
-  [[gnu::cold]] void open_arguments() {
-    ++at_;
-    if (open_.size() >= deepest) {
-      at_ = text_.size();
-      return;
-    }
-    open_ += 'I';
-    out_ += '<';
-    begun_ = true;
-    in_name_ = false;
-  }
-  [[gnu::cold]] void close() {
-    if (open_.empty()) return;
-    if (open_.back() == 'I') out_ += out_.back() == '<' ? "\u2026>" : ">";
-    open_.pop_back();
-    begun_ = false;
-    in_name_ = true;
-  }
-
-  /// A component of a qualified name, or an argument.
-  [[gnu::cold]] void write(std::string_view piece) {
-    if (!open_.empty() && open_.back() == 'N' && in_name_) out_ += "::";
-    else if (!out_.empty() && !begun_ && out_.back() != '<') out_ += ", ";
-    out_ += piece;
-    begun_ = false;
-    in_name_ = false;
-  }
-
-  /// Li64E, Lb1E, LNS_4enumE2E: the number, behind a type.
-  [[gnu::cold]] void literal() {
-    bool is_bool = false;
-    std::size_t number = 0;
-    if (at_ < text_.size() && text_[at_] == 'N') {
-      for (++at_; at_ < text_.size() && text_[at_] != 'E';) {
-        if (const std::size_t end = reference_end(text_, at_, number); end != at_) at_ = end;
-        else if (source_name(text_, at_).empty()) ++at_;
-      }
-      ++at_;
-    } else if (at_ < text_.size()) {
-      if (const std::size_t end = reference_end(text_, at_, number); end != at_) at_ = end;
-      else if (source_name(text_, at_).empty()) is_bool = text_[at_++] == 'b';
-    }
-    const std::size_t end = text_.find('E', at_);
-    std::string_view value =
-        text_.substr(std::min(at_, text_.size()), end == std::string_view::npos ? end : end - at_);
-    at_ = end == std::string_view::npos ? text_.size() : end + 1;
-    if (is_bool) write(value == "0" ? "false" : "true");
-    else if (value.starts_with('n')) write('-' + std::string{value.substr(1)});
-    else write(value);
-  }
-
-  [[gnu::cold]] static std::string_view type_of(char c) noexcept {
-    switch (c) {
-      case 'v': return "void";
-      case 'b': return "bool";
-      case 'c': return "char";
-      case 'a': return "signed char";
-      case 'h': return "unsigned char";
-      case 's': return "short";
-      case 't': return "unsigned short";
-      case 'i': return "int";
-      case 'j': return "unsigned int";
-      case 'l': return "long";
-      case 'm': return "unsigned long";
-      case 'x': return "long long";
-      case 'y': return "unsigned long long";
-      case 'f': return "float";
-      case 'd': return "double";
-      default: return {};  // of pointers, const and expressions nothing is written
-    }
-  }
-
-  static constexpr std::size_t deepest = 200;
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::string out_;
-  std::string open_;      // the brackets that are open: N, I or J
-  bool begun_ = true;     // nothing stands behind the last bracket
-  bool in_name_ = false;  // the last piece can have arguments or components
-};
-
-/// "cutlass::device_kernel<gemm::kernel::GemmUniversal<...>>" of its mangled name.
-[[gnu::cold]] inline std::string spelled_name(std::string_view mangled) {
-  return name_speller(mangled).spell();
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/spelled_name.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline constexpr std::string_view left_out_mark = "\u2026";
-
-[[gnu::cold]] inline std::string written(const name_parts& parts);
-
-/// A group in brackets; a long one is "<…>". The parameters of a lambda are not shown.
-[[gnu::cold]] inline std::string written(const name_part& part, bool in_braces) {
-  if (part.open == 0) return std::string{part.text};
-  if (part.open == '(' && in_braces) return {};
-  std::string inside;
-  for (const name_parts& argument : part.arguments) {
-    if (!inside.empty()) inside += ", ";
-    if (part.open != '{') inside += written(argument);
-    else
-      for (const name_part& p : argument) add_piece(inside, written(p, true));
-    if (inside.size() > longest_nested) break;
-  }
-  if (inside.size() > longest_nested && part.open != '{') inside = left_out_mark;
-  return part.open + inside + closing(part.open);
-}
-[[gnu::cold]] inline std::string written(const name_parts& parts) {
-  std::string out;
-  for (const name_part& part : parts) add_piece(out, written(part, false));
-  return out;
-}
-
-/// The name of a kernel that is the only one of its base name, with the first of its arguments.
-[[gnu::cold]] inline std::string written_kernel(const name_parts& parts, bool brief) {
-  const std::size_t longest = brief ? 16 : longest_list;
-  std::string out;
-  for (const name_part& part : parts) {
-    if (part.open != '<') {
-      add_piece(out, written(part, false));
-      continue;
-    }
-    std::string inside;
-    for (const name_parts& argument : part.arguments) {
-      if (!inside.empty()) inside += ", ";
-      if (inside.size() >= longest) {
-        inside += left_out_mark;
-        break;
-      }
-      inside += written(argument);
-    }
-    out += '<' + inside + '>';
-  }
-  return out;
-}
-
-using parts_of_several = std::vector<const name_parts*>;
-
-[[gnu::cold]] inline bool all_same(const parts_of_several& all) noexcept {
-  return std::all_of(all.begin(), all.end(),
-                     [&](const name_parts* parts) { return same_parts(*all[0], *parts); });
-}
-
-/// Names of one shape can be compared part by part.
-[[gnu::cold]] inline std::string shape_of(const name_parts& parts) {
-  std::string shape;
-  for (const name_part& part : parts) {
-    if (part.open != 0) shape += part.open;
-    else if (is_letter(part.text[0])) shape += 'w';
-    else shape += part.text;
-    shape += ' ';
-  }
-  return shape;
-}
-
-/// Classes of kernels that read the same by what has been written of them.
-class known_classes {
- public:
-  /// One class; or nothing is ever known, so that all that differs is written.
-  [[gnu::cold]] known_classes(std::size_t kernels, bool used) : class_(used ? kernels : 0) {}
-
-  [[gnu::cold]] known_classes of(const std::vector<std::size_t>& members) const {
-    known_classes out(members.size(), !class_.empty());
-    for (std::size_t i = 0; i < out.class_.size(); ++i) out.class_[i] = class_[members[i]];
-    return out;
-  }
-  /// Whether these parts are told by the class.
-  [[gnu::cold]] bool tell(const parts_of_several& all) const {
-    if (class_.empty()) return all_same(all);
-    std::vector<const name_parts*> first(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const name_parts*& of_class = first[class_[i]];
-      if (of_class == nullptr) of_class = all[i];
-      if (!same_parts(*of_class, *all[i])) return false;
-    }
-    return true;
-  }
-  [[gnu::cold]] void add(const std::vector<std::string>& texts) {
-    if (class_.empty()) return;
-    std::vector<std::string> more;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      more.push_back(std::to_string(class_[i]) + ' ' + texts[i]);
-    class_ = equal_texts(more);
-  }
-
- private:
-  std::vector<std::uint32_t> class_;
-};
-
-/// What differs among names of one shape: their words, and of their arguments those that differ.
-[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
-                                                                 known_classes known);
-
-/// What differs among names, which are not all the same.
-[[gnu::cold]] inline std::vector<std::string> differing(const parts_of_several& all,
-                                                        const known_classes& known) {
-  std::vector<std::string> shape_texts;
-  for (const name_parts* parts : all) shape_texts.push_back(shape_of(*parts));
-  const std::vector<std::uint32_t> shape = equal_texts(shape_texts);
-  std::vector<std::vector<std::size_t>> shapes(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) shapes[shape[i]].push_back(i);
-  std::vector<std::string> out(all.size());
-  for (const std::vector<std::size_t>& members : shapes) {
-    if (members.empty()) continue;
-    parts_of_several same;
-    for (const std::size_t i : members) same.push_back(all[i]);
-    const std::vector<std::string> texts =
-        all_same(same) ? std::vector<std::string>(members.size(), written(*same[0]))
-                       : differing_in_shape(same, known.of(members));
-    for (std::size_t i = 0; i < members.size(); ++i) out[members[i]] = texts[i];
-  }
-  return out;
-}
-
-/// The arguments of a group: what differs, and a mark where something is left out.
-[[gnu::cold]] inline std::vector<std::string> differing_arguments(
-    const std::vector<const name_part*>& groups, known_classes& known) {
-  static const name_parts none;
-  std::size_t most = 0;
-  for (const name_part* group : groups) most = std::max(most, group->arguments.size());
-  std::vector<std::string> out(groups.size());
-  const auto append = [&](std::size_t i, std::string_view text) {
-    if (!text.empty()) out[i].append(out[i].empty() ? "" : ", ").append(text);
-  };
-  bool any = false, gap = false;
-  for (std::size_t a = 0; a < most; ++a) {
-    parts_of_several arguments;
-    for (const name_part* group : groups)
-      arguments.push_back(a < group->arguments.size() ? &group->arguments[a] : &none);
-    if (known.tell(arguments)) {
-      for (std::size_t i = 0; i < out.size() && !gap; ++i)
-        if (!arguments[i]->empty()) append(i, left_out_mark);
-      gap = true;
-      continue;
-    }
-    gap = false;
-    any = true;
-    const std::vector<std::string> texts = differing(arguments, known);
-    known.add(texts);
-    for (std::size_t i = 0; i < out.size(); ++i) append(i, texts[i]);
-  }
-  if (!any) return std::vector<std::string>(groups.size());
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = groups[i]->open + out[i] + closing(groups[i]->open);
-  return out;
-}
-
-[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
-                                                                 known_classes known) {
-  std::vector<std::string> out(all.size());
-  for (std::size_t at = 0; at < all[0]->size(); ++at) {
-    if ((*all[0])[at].open == 0) {
-      for (std::size_t i = 0; i < all.size(); ++i) add_piece(out[i], (*all[i])[at].text);
-      known.add(out);
-      continue;
-    }
-    std::vector<const name_part*> groups;
-    for (const name_parts* parts : all) groups.push_back(&(*parts)[at]);
-    const std::vector<std::string> texts = differing_arguments(groups, known);
-    for (std::size_t i = 0; i < all.size(); ++i) out[i] += texts[i];
-  }
-  return out;
-}
-
-/// The function's name in parts, without namespaces; of CUTLASS the argument that is one.
-[[gnu::cold]] inline name_parts reduced_name(std::string_view whole) {
-  name_parts parts = parts_of_name(function_of(whole));
-  std::string front;
-  for (const name_part& part : parts)
-    if (part.open == 0) front += part.text;
-  if (is_cutlass_entry(front) && !parts.empty() && parts.back().open == '<' &&
-      parts.back().arguments.size() == 1) {
-    name_parts inner = std::move(parts.back().arguments[0]);
-    parts = std::move(inner);
-  }
-  reduce(parts);
-  return parts;
-}
-
-/// A kernel's name in a table: with all that differs from the kernels of its base name, and with no
-/// more of that than tells it from them.
-struct telling_name {
-  std::string text, brief;
-};
-
-/// Names the kernels of a table.
-class kernel_namer {
- public:
-  /// `wholes`: names that differ, as kernel_name() gives them.
-  [[gnu::cold]] explicit kernel_namer(const std::vector<std::string>& wholes)
-      : wholes_(wholes), names_(wholes.size()) {
-    for (const std::string& whole : wholes) {
-      readable_.push_back(whole.starts_with("_Z") ? spelled_name(whole) : whole);
-      if (std::none_of(readable_.back().begin(), readable_.back().end(), is_word))
-        readable_.back() = whole;
-    }
-    std::vector<name_parts> parts;
-    std::vector<std::string> bases;
-    for (const std::string& readable : readable_) {
-      parts.push_back(reduced_name(readable));
-      bases.emplace_back(parts.back().empty() ? std::string_view{} : parts.back()[0].text);
-    }
-    for (const std::vector<std::uint32_t>& members : sets_of(bases)) {
-      parts_of_several all;
-      for (const std::uint32_t i : members) all.push_back(&parts[i]);
-      if (members.size() > 1) name(members, all);
-      else names_[members[0]] = {written_kernel(*all[0], false), written_kernel(*all[0], true)};
-    }
-    tell_apart();
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      if (names_[i].brief.empty()) names_[i] = {wholes[i], wholes[i]};
-  }
-
-  /// No two texts are the same, and no two briefs.
-  [[gnu::cold]] std::vector<telling_name> take() { return std::move(names_); }
-
- private:
-  [[gnu::cold]] void name(const std::vector<std::uint32_t>& members, const parts_of_several& all) {
-    if (all_same(all)) return;
-    const std::vector<std::string> texts = differing(all, known_classes(all.size(), false)),
-                                   briefs = differing(all, known_classes(all.size(), true));
-    for (std::size_t i = 0; i < members.size(); ++i) names_[members[i]] = {texts[i], briefs[i]};
-  }
-
-  /// Compares those that read the same by namespaces, then by parameters too, and at last takes
-  /// their whole names.
-  [[gnu::cold]] void tell_apart() {
-    for (const auto part_of : {+[](std::string_view whole) { return function_of(whole); },
-                               +[](std::string_view whole) { return whole; }})
-      for (const std::vector<std::uint32_t>& members : equal_ones()) {
-        std::vector<name_parts> parts;
-        parts_of_several all;
-        for (const std::uint32_t i : members) parts.push_back(parts_of_name(part_of(readable_[i])));
-        for (const name_parts& p : parts) all.push_back(&p);
-        name(members, all);
-      }
-    for (const std::vector<std::uint32_t>& members : equal_ones())
-      for (const std::uint32_t i : members) names_[i] = {wholes_[i], wholes_[i]};
-  }
-
-  /// The places of equal texts.
-  static std::vector<std::vector<std::uint32_t>> sets_of(const std::vector<std::string>& texts) {
-    const std::vector<std::uint32_t> number = equal_texts(texts);
-    std::vector<std::vector<std::uint32_t>> sets;
-    for (std::uint32_t i = 0; i < texts.size(); ++i) {
-      if (number[i] == sets.size()) sets.emplace_back();
-      sets[number[i]].push_back(i);
-    }
-    return sets;
-  }
-
-  /// Sets of kernels whose texts or briefs are the same.
-  std::vector<std::vector<std::uint32_t>> equal_ones() const {
-    std::vector<std::string> texts, briefs;
-    for (const telling_name& n : names_) texts.push_back(n.text), briefs.push_back(n.brief);
-    std::vector<std::vector<std::uint32_t>> out;
-    std::vector<bool> taken(names_.size());
-    for (const std::vector<std::string>& of : {texts, briefs})
-      for (std::vector<std::uint32_t>& set : sets_of(of)) {
-        std::erase_if(set, [&](std::uint32_t i) { return taken[i]; });
-        if (set.size() < 2) continue;
-        for (const std::uint32_t i : set) taken[i] = true;
-        out.push_back(std::move(set));
-      }
-    return out;
-  }
-
-  const std::vector<std::string>& wholes_;
-  std::vector<std::string> readable_;  // what the parts are of
-  std::vector<telling_name> names_;
-};
-
-}  // namespace detail
-
-/// Short names for kernels, by what tells them apart: no two are the same.
-///
-/// Left out are namespaces, parameters, and template arguments that all kernels of one name have,
-/// for which "…" stands: "gemm<…, 128>" beside "gemm<…, 64>". Where that is not enough, more is
-/// written, at last the whole name. `names`: as kernel_name() gives them, no two the same.
-///     kprof::telling_kernel_names({"void a::k<float, 2>(int)", "void a::k<float, 4>(int)"})
-[[gnu::cold]] inline std::vector<std::string> telling_kernel_names(
-    const std::vector<std::string>& names) {
-  std::vector<std::string> out;
-  for (detail::telling_name& name : detail::kernel_namer(names).take())
-    out.push_back(std::move(name.text));
-  return out;
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/telling_kernel_names.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26583,7 +26783,8 @@ class kernel_texts {
   /// `wholes`: names that differ, as kernel_name() gives them.
   [[gnu::cold]] kernel_texts(const std::vector<std::string>& wholes, bool ascii) : ascii_(ascii) {
     for (const telling_name& name : kernel_namer(wholes).take())
-      names_.push_back({printed(name.text), printed(name.brief)});
+      names_.push_back(
+          {printed(name.text), printed(name.brief), printed(name.functor), name.alone});
     for (const telling_name& name : names_) tight_.push_back(tight(name.brief));
   }
 
@@ -26604,7 +26805,7 @@ class kernel_texts {
       texts.push_back(display_width(names_[i].text) <= width    ? names_[i].text
                       : display_width(names_[i].brief) <= width ? names_[i].brief
                       : display_width(tight_[i]) <= width       ? tight_[i]
-                                                                : cut_inside(tight_[i], width));
+                                                                : cut_inside(i, width));
     cut_where_equal(texts, width);
     const std::vector<bool> equal = ambiguous(texts);
     std::vector<std::vector<std::string>> lines;
@@ -26630,14 +26831,77 @@ class kernel_texts {
     return text;
   }
 
-  /// The name itself and what is behind it, as far as they fit; all of the name if it is short.
-  [[gnu::cold]] std::string cut_inside(const std::string& text, std::size_t width) const {
-    const std::size_t bracket = text.find('<');
-    const std::size_t name =
-        bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
-    const std::size_t half = (width + 1) / 2,
-                      begin = name > half && name <= width * 3 / 4 ? name : half;
-    return joined(first_tokens(text, begin), {}, text, width);
+  /// Where the name of the template ends.
+  static std::size_t base_size(const std::string& text, const std::string& functor) noexcept {
+    const std::size_t bracket = std::min(text.find_first_of("<("), text.size());
+    const bool behind = !functor.empty() && text.size() > functor.size() && text.ends_with(functor);
+    return behind ? std::min(bracket, text.size() - functor.size() - 1) : bracket;
+  }
+
+  /// What is behind the template's name with as much of that as fits; if that is little, the name
+  /// with the first of its arguments. Brackets are whole.
+  [[gnu::cold]] std::string cut_inside(std::size_t kernel, std::size_t width) const {
+    const std::string& text = tight_[kernel];
+    const std::size_t size = base_size(text, names_[kernel].functor);
+    const std::string_view base = std::string_view{text}.substr(0, size);
+    const std::string_view tail = std::string_view{text}.substr(size);
+    const std::string& functor = names_[kernel].functor;
+    const std::size_t types = std::min(functor.find_first_of("<("), functor.size()),
+                      taken = display_width(base) + 2 + display_width(mark());
+    std::string whole_base;  // with the first arguments
+    if (functor.empty() && tail.starts_with('<') && taken + least_base <= width) {
+      const std::string first = first_arguments(tail, width - taken);
+      whole_base = std::string{base} + '<' + first + std::string{mark()} + '>';
+      if (!first.empty() || names_[kernel].alone) return whole_base;
+    }
+    const auto behind_base = [&](std::string_view end, std::size_t least) -> std::string {
+      if (end.starts_with(' ')) end.remove_prefix(1);
+      const std::size_t used = display_width(end) + display_width(mark());
+      if (end.empty() || used + least > width) return {};
+      const std::string_view head =
+          least == 0 ? end.substr(0, 0) : first_tokens(base, width - used);
+      if (!head.empty() && head.size() != base.size() && !is_token_border(base, head.size()) &&
+          !(is_hump(base, head.size()) && base.size() > width / 3))
+        return {};
+      return std::string{head}.append(mark()).append(end);
+    };
+    const std::string_view typed = functor, untyped = typed.substr(0, types);
+    for (const auto& [end, least] : {std::pair{tail, least_base},
+                                     {typed, least_base},
+                                     {typed, std::size_t{0}},
+                                     {untyped, least_base},
+                                     {untyped, std::size_t{0}}})
+      if (std::string out = behind_base(end, least); !out.empty()) return out;
+    if (!whole_base.empty()) return whole_base;
+    return joined(first_tokens(base, (width + 1) / 2), {}, base, width);
+  }
+
+  /// Of "<a, b<c>, d>" those that fit, with what parts them from the next.
+  [[gnu::cold]] std::string first_arguments(std::string_view tail, std::size_t width) const {
+    std::size_t end = 0, depth = 0;
+    for (std::size_t i = 1; i < tail.size() && display_width(tail.substr(1, i - 1)) <= width; ++i) {
+      const char c = tail[i];
+      if (depth == 0 && (c == ',' || tail.substr(i).starts_with(mark()))) end = i - 1;
+      if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+      else if ((c == '>' || c == ')' || c == '}' || c == ']') && depth-- == 0) break;
+    }
+    return std::string{tail.substr(1, end)};
+  }
+
+  /// A name that was cut, with its brackets in pairs.
+  [[gnu::cold]] static std::string paired(const std::string& text, std::size_t width) {
+    std::string out, open;
+    for (const char c : text) {
+      if (c == '<' || c == '(' || c == '{' || c == '[') open += c;
+      if (c == '>' || c == ')' || c == '}' || c == ']') {
+        if (open.empty() || closing(open.back()) != c) continue;
+        open.pop_back();
+      }
+      out += c;
+    }
+    for (; !open.empty(); open.pop_back()) out += closing(open.back());
+    while (out.ends_with("::")) out.resize(out.size() - 2);
+    return display_width(out) <= width ? out : std::string{};
   }
 
   /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
@@ -26674,17 +26938,20 @@ class kernel_texts {
       while (same_end > 0 && is_letter(first[first.size() - same_end]) &&
              first[first.size() - same_end] != '_')
         --same_end;
-      for (const std::size_t i : set) texts[i] = showing(tight_[i], same_begin, same_end, width);
+      for (const std::size_t i : set)
+        texts[i] = paired(showing(tight_[i], same_begin, same_end, width), width);
     }
   }
 
   /// The text without its first and last bytes, so many, between as much of these as fits.
   [[gnu::cold]] std::string showing(const std::string& text, std::size_t before, std::size_t behind,
                                     std::size_t width) const {
-    const std::string_view told =
-        std::string_view{text}.substr(before, text.size() - before - behind);
-    const std::size_t taken = display_width(told) + 2 * display_width(mark());
-    if (taken + 6 > width) return {};  // on lines of its own
+    const std::size_t marks = 2 * display_width(mark());
+    if (marks + least_base + 6 > width) return {};  // on lines of its own
+    std::string_view told = std::string_view{text}.substr(before, text.size() - before - behind);
+    if (display_width(told) + marks + 6 > width)  // its front may do
+      told = first_tokens(told, width - marks - 6);
+    const std::size_t taken = display_width(told) + marks;
     // Behind arguments there is little to see.
     const std::size_t end = text.find('<') == std::string::npos ? (width - taken) / 2 : 0,
                       begin = width - taken - end;
@@ -26693,6 +26960,8 @@ class kernel_texts {
     const std::string_view tail = std::string_view{text}.substr(text.size() - behind);
     return joined(first_tokens(text, begin), told, last_tokens(tail, end), width);
   }
+
+  static constexpr std::size_t least_base = 8;  // columns of a template's name that say something
 
   std::vector<telling_name> names_;
   std::vector<std::string> tight_;  // of the briefs
@@ -26773,6 +27042,13 @@ class kernel_grid {
 
   [[gnu::cold]] bool tells_something(const kernel_column& c) const noexcept {
     const auto any = [&](auto holds) { return std::any_of(rows_.begin(), rows_.end(), holds); };
+    if (c.is("operator"))
+      return any(
+          [](const kernel_row& row) { return row.place != launch_place::outside_operators; });
+    if (c.is("FLOPs") || c.is("bytes"))
+      return any([](const kernel_row& row) { return row.flops.why != absence::no_operator; });
+    if (c.is("tensor core"))
+      return any([](const kernel_row& row) { return row.tensor_core != tensor_use::unknown; });
     if (c.is("parameters"))
       return any([](const kernel_row& row) { return row.place == launch_place::in_operator; });
     if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
@@ -26830,7 +27106,7 @@ class kernel_grid {
       table_.add_column({.header = c->header,
                          .right = !c->text,
                          .is_printable = c->cell == nullptr,
-                         .least = std::min(least, out_.width() / 3),
+                         .least = std::min(least, out_.width() / (has("operator") ? 3 : 2)),
                          .natural = natural},
                         rank_of(*c));
       for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -26843,7 +27119,6 @@ class kernel_grid {
   }
 
   [[gnu::cold]] std::string total_cell(const kernel_column& c, const kernel_total& total) const {
-    if (c.is("operator")) return total.name;
     if (c.is("calls")) return calls_cell(total.calls);
     if (c.is("total")) return out_.time(total.ns);
     if (c.is("share")) return format_share(share_of(total.ns, plan_.all_device_ns));
@@ -26877,6 +27152,7 @@ class kernel_grid {
       looks.push_back(cells.looks[i]);
       if (i >= rows_.size()) {
         looks.back().span = left;
+        rows.back()[0] = totals_[i - rows_.size()].name;
         continue;
       }
       const std::size_t height = std::max(lines[i].size(), described[i].size());
@@ -26940,10 +27216,7 @@ class kernel_grid {
     add([&](std::size_t i) { return whole[i][0]; });
     for (const kernel_column& c : kernel_columns) {
       if (c.is("calls")) break;
-      if (c.cell != nullptr)
-        add([&](std::size_t i) {
-          return c.header + (' ' + printable(c.cell(rows_[i], out_), fact_width, out_.ascii()));
-        });
+      if (c.cell != nullptr) add([&](std::size_t i) { return fact_of(c, rows_[i]); });
     }
     for (const group_key key : {group_key::thread, group_key::call_site})
       add([&](std::size_t i) { return value_text(rows_[i], key); });
@@ -26953,6 +27226,19 @@ class kernel_grid {
       if (!facts[i].empty())
         for (const std::string& line : broken_lines(facts[i], width - std::min(width, indent)))
           lines[i].push_back(std::string(indent, ' ') + line);
+  }
+
+  /// What a column says of a row, for a line that has no header above it.
+  [[gnu::cold]] std::string fact_of(const kernel_column& c, const kernel_row& row) const {
+    const auto shown = [&](const std::string& text) {
+      return printable(text, fact_width, out_.ascii());
+    };
+    if (c.is("region"))
+      return row.regions == 0 ? "outside regions" : "in " + shown(region_text(row, " and outside"));
+    const std::string cell = shown(c.cell(row, out_)), header = c.header;
+    if (cell.empty()) return "no " + header;
+    if (cell == "several") return "several " + header + (header.ends_with('s') ? "" : "s");
+    return c.is("stream") && row.streams > 1 ? cell : header + ' ' + cell;
   }
 
   [[gnu::cold]] std::string value_text(const kernel_row& row, group_key key) const {
@@ -27015,35 +27301,64 @@ struct chosen_kernels {
   std::vector<kernel_row> rows;
   std::vector<configurations> folded;
   hidden filtered, cut;
+  bool summed = false;  // launch configurations of a kernel are in one row
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     const grouping by = plan.by.without(group_key::step);  // devices' work is not told apart by it
-    if (!plan.filter.active()) {
-      rows = kernel_table(p, by);
-    } else {
-      const std::vector<bool> matches = matching(p, plan.filter);
-      const auto match = [&](const device_work& w) {
-        return matches[static_cast<std::size_t>(&w - p.device.work.data())];
-      };
-      for (const kernel_row& row :
-           kernel_table(p, by, [&](const device_work& w) { return !match(w); }))
-        filtered.add(row);
-      rows = kernel_table(p, by, match);
+    std::vector<bool> kept(p.device.work.size(), true);
+    if (plan.filter.active()) {
+      kept = matching(p, plan.filter);
+      kept.flip();
+      for (const kernel_row& row : kernel_summing(p, by, kept).finish()) filtered.add(row);
+      kept.flip();
     }
+    rows = kernel_summing(p, by, kept).finish();
+    if (!plan.by_launch) sum_launches(p, by, kept);
     if (plan.options.top > 0 && plan.by == grouping{}) fold_configurations();
-    while (plan.options.top > 0 && rows.size() > plan.options.top) {
+    // no line that says of two rows that they are left out
+    if (plan.kernels_top > 0 && rows.size() <= std::min(plan.kernels_top + 2, plan.options.top))
+      return;
+    while (plan.kernels_top > 0 && rows.size() > plan.kernels_top) {
       cut.add(rows.back());
       rows.pop_back();
     }
   }
 
  private:
+  /// A kernel outside of operators gets one row on each device, whatever its launches. What the
+  /// operators are for, that is to tell the shapes of a kernel apart, nobody has said there.
+  [[gnu::cold]] void sum_launches(const profile& p, const grouping& by, std::vector<bool> kept) {
+    const launch_places places(p);
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      kept[i] = kept[i] && places.of(p.device.work[i]).place != launch_place::in_operator;
+    std::vector<kernel_row> all;
+    std::vector<std::uint32_t> devices;
+    for (kernel_row& row : rows)
+      if (row.place == launch_place::in_operator) all.push_back(std::move(row));
+      else if (std::find(devices.begin(), devices.end(), row.device) == devices.end())
+        devices.push_back(row.device);
+    for (const std::uint32_t device : devices) {
+      std::vector<bool> of_device = kept;
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        of_device[i] = kept[i] && p.device.work[i].device == device;
+      for (kernel_row& row :
+           kernel_summing(p, by.without(group_key::parameters), of_device).finish())
+        all.push_back(std::move(row));
+    }
+    summed = all.size() < rows.size();
+    rows.clear();
+    for (const std::uint32_t i : sorted_order(all.size(), [&](std::uint32_t x, std::uint32_t y) {
+           return all[x].total_ns > all[y].total_ns;
+         }))
+      rows.push_back(std::move(all[i]));
+  }
+
   static constexpr double small_share = 0.01;
   static constexpr std::size_t most_small = 8;  // rows of one kernel
 
   /// Where a kernel of an operator has many rows, each small, as one whose blocks grow with a
   /// cache, these become one line.
-  void fold_configurations() {
+  [[gnu::cold]] void fold_configurations() {
     using of_kernel = std::tuple<std::uint32_t, std::string_view, std::string_view, std::uint32_t>;
     const auto key_of = [](const kernel_row& row) {
       return of_kernel{row.node, row.kernel, row.pass, row.device};
@@ -27055,24 +27370,25 @@ struct chosen_kernels {
     std::vector<char> is_folded(rows.size());
     for (const auto& [key, some] : by_kernel) {
       if (some.size() <= most_small) continue;
-      configurations& line = folded.emplace_back();
+      configurations line;
       line.kernel = rows[some[0]].kernel;
       for (const std::size_t i : some) {
         line.add(rows[i]);
         line.most_share = std::max(line.most_share, rows[i].share);
         is_folded[i] = 1;
       }
+      auto at = folded.begin();
+      while (at != folded.end() && at->ns >= line.ns) ++at;
+      folded.insert(at, std::move(line));
     }
     std::size_t left = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (is_folded[i] == 0 && left++ != i) rows[left - 1] = std::move(rows[i]);
     rows.resize(left);
-    std::stable_sort(folded.begin(), folded.end(),
-                     [](const hidden& x, const hidden& y) { return x.ns > y.ns; });
   }
 
   // The operator around the launch, or the kernel.
-  static std::vector<bool> matching(const profile& p, const name_filter& filter) {
+  [[gnu::cold]] static std::vector<bool> matching(const profile& p, const name_filter& filter) {
     const std::vector<bool> scopes = matching_operators(p, filter);
     std::vector<bool> kernels, matches;
     for (const std::string& name : p.device.kernels)
@@ -27101,7 +27417,8 @@ struct chosen_kernels {
   }
   if (chosen.cut.rows > 0)
     table.add_total({dots + counted(chosen.cut.rows, "more row", "more rows") +
-                         " (top=" + std::to_string(plan.options.top) + ')',
+                         (plan.kernels_top < plan.options.top ? " (kernels=on: up to " : " (top=") +
+                         std::to_string(plan.options.top) + ')',
                      chosen.cut.calls, chosen.cut.ns, true});
   table.add_total(
       {chosen.filtered.rows > 0 ? "kernels that match" : "all kernels", all.calls, all.ns});
@@ -27145,10 +27462,14 @@ struct chosen_kernels {
     return;
   const chosen_kernels chosen(p, plan);
   out.space();
-  out.paragraph(
-      "",
-      "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time",
-      2, line_style::bold);
+  const bool outside = std::all_of(
+      chosen.rows.begin(), chosen.rows.end(),
+      [](const kernel_row& row) { return row.place == launch_place::outside_operators; });
+  out.paragraph("",
+                "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) +
+                    " of device time" + (outside ? "; all are outside any operator" : "") +
+                    (chosen.summed ? "; a row for each launch configuration: kernels=on" : ""),
+                2, line_style::bold);
   out.space();
   if (chosen.rows.empty()) {
     out.paragraph("",
@@ -27560,9 +27881,9 @@ class operator_groups {
     total = operator_total(
         p, [&](const scope_node& n) { return is_kept(n); }, plan.projected_on());
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
-    gather(std::move(sums), std::move(rows));
+    [[gnu::cold]] gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
-      choose_threshold();
+      [[gnu::cold]] choose_threshold();
       if (plan.by == grouping{} && !plan.options.all_parameters) fold_fields();
     }
     fold_below(folded_below);
@@ -27587,8 +27908,8 @@ class operator_groups {
     return matches;
   }
 
-  std::vector<operator_row> rows_of(const grouping& by) const {
-    return in_order(operator_table(
+  [[gnu::cold]] std::vector<operator_row> rows_of(const grouping& by) const {
+    [[gnu::cold]] return in_order(operator_table(
         p_, by, [&](const scope_node& n) { return is_kept(n); }, plan_.projected_on()));
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
@@ -27613,7 +27934,7 @@ class operator_groups {
     for (operator_row& row : rows)
       if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
         groups[group].rows.push_back(std::move(row));
-    list_sets(groups, plan_.by, kept_);
+    [[gnu::cold]] list_sets(groups, plan_.by, kept_);
   }
 
   /// Finds the nodes of rows that hold several sets of parameters. `kept`: the nodes that rows are
@@ -27639,7 +27960,7 @@ class operator_groups {
   }
 
   /// Lines of operators and rows if what weighs less than `least` is folded.
-  std::size_t lines_if(double least) const {
+  [[gnu::cold]] std::size_t lines_if(double least) const {
     std::size_t lines = 0;
     for (const operator_group& g : groups) {
       if (by_operator && weight_of(g.sum) < least) continue;
@@ -27685,14 +28006,14 @@ class operator_groups {
         if (move_large_rows(g, done, rows, left)) fields.clear();
       }
       move_rows(done, g);
-      put_in_order(g);
+      [[gnu::cold]] put_in_order(g);
     }
     choose_threshold();
   }
   /// Moves the rows that folding made large into `done`, their nodes out of `left`: those that have
   /// a good share of the rows that there were. False: there is none.
-  bool move_large_rows(operator_group& g, operator_group& done, std::size_t rows,
-                       std::vector<bool>& left) const {
+  [[gnu::cold]] bool move_large_rows(operator_group& g, operator_group& done, std::size_t rows,
+                                     std::vector<bool>& left) const {
     operator_group others;
     const std::size_t before = done.rows.size();
     for (std::size_t i = 0; i < g.rows.size(); ++i) {
@@ -31488,7 +31809,7 @@ struct chosen_tree {
 
  private:
   /// Leaves what matches, and what is around and inside it.
-  void keep_matching(std::vector<tree_row>& found, const name_filter& wanted) {
+  [[gnu::cold]] void keep_matching(std::vector<tree_row>& found, const name_filter& wanted) {
     std::vector<bool> kept(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool inside = found[i].parent != scope_node::none && kept[found[i].parent];
@@ -31517,7 +31838,7 @@ struct chosen_tree {
     for (const std::size_t least_calls : {std::size_t{0}, many}) {
       rows = fold_siblings(found, plan.options.order, least_calls);
       cut = {};
-      keep_largest(plan.tree_top);
+      [[gnu::cold]] keep_largest(plan.tree_top);
       const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
       if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
     }

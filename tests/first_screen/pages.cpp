@@ -12,6 +12,7 @@
 #include "../support/random_kernels.hpp"
 #include "../support/random_reports.hpp"
 #include "../support/report_page.hpp"
+#include "../support/torch_training.hpp"
 #include "recorded.hpp"
 
 #include <cstddef>
@@ -210,6 +211,9 @@ TEST_CASE("first_screen.kernels_of_libraries_are_as_accepted") {
     CHECK(kprof_test::kernel_rows_of(page).size() == std::size(kprof_test::real_kernel_names) + 2);
   }
   check_golden("kernels_ascii.txt", kernels_of(run, kprof_test::ascii_at_width(100)));
+  for (const int width : kprof_test::page_widths)
+    check_golden("kernels_torch_" + std::to_string(width) + ".txt",
+                 kernels_of(kprof_test::torch_training(), kprof_test::plain_at_width(width)));
 }
 
 TEST_CASE("first_screen.rows_of_random_kernels_are_told_apart") {
@@ -225,6 +229,7 @@ TEST_CASE("first_screen.rows_of_random_kernels_are_told_apart") {
     kprof::report_options options = kprof_test::at_width(60 + static_cast<int>(random.below(141)));
     options.ascii = random.below(4) == 0;
     options.top = random.below(4) == 0 ? 3 : 0;
+    if (random.below(3) == 0) options.kernels.reset(), options.top = 40;
     const std::string page = kernels_of(run, options);
     INFO("seed " << seed << ", width " << options.width << '\n' << page);
     REQUIRE(kprof_test::kernels_that_read_the_same(page) == "");

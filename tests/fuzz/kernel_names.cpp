@@ -4,6 +4,7 @@
 #include "printable.hpp"
 
 #include <kprof/model/kernel_name.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -257,8 +257,10 @@ inline std::vector<std::string> kernel_rows_of(const std::string& page) {
   const std::vector<std::string> lines = lines_of(page);
   std::size_t at = 0;
   while (at < lines.size() && lines[at].rfind("Kernels, sorted by", 0) != 0) ++at;
-  while (at + 1 < lines.size() && !(lines[at].rfind("operator", 0) == 0 && is_rule(lines[at + 1])))
-    ++at;
+  const auto is_header = [](const std::string& line) {
+    return (line + ' ').find("kernel ") != std::string::npos && line.find(" calls ") < line.size();
+  };
+  while (at + 1 < lines.size() && !(is_header(lines[at]) && is_rule(lines[at + 1]))) ++at;
   std::vector<std::string> rows;
   if (at + 1 >= lines.size()) return rows;
   const std::size_t calls = lines[at].find(" calls");
@@ -267,7 +269,8 @@ inline std::vector<std::string> kernel_rows_of(const std::string& page) {
   for (at += 2; at < lines.size() && !lines[at].empty() && !is_rule(lines[at]); ++at) {
     const screen_line line(lines[at]);
     const std::string left = line.columns(0, end);
-    if (left.find("more row") != std::string::npos && left.find("(top=") != std::string::npos)
+    if (left.find("more row") != std::string::npos &&
+        (left.find("(top=") != std::string::npos || left.find("(kernels=on") != std::string::npos))
       continue;
     const bool counts = line.width() >= end && !left.empty() && left.back() != ' ';
     if (counts) rows.push_back(one_spaced(left.substr(0, left.find_last_of(' ') + 1)));

@@ -9,6 +9,7 @@
 #include "device_builder.hpp"
 #include "kernel_names.hpp"
 #include "sample_profile.hpp"
+#include "torch_kernel_names.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,7 @@ class random_kernels {
     const std::size_t arguments = 1 + below(6), way = below(5);
     for (std::size_t n = 1 + below(most); n > 0; --n) {
       const std::size_t kind = way == 0 ? below(4) : way - 1;
-      out.push_back(kind == 0 ? std::string{real_kernel_names[below(std::size(real_kernel_names))]}
+      out.push_back(kind == 0   ? real()
                     : kind == 1 ? templated("void " + prefix + base, arguments)
                     : kind == 2 ? prefix + word() + '_' + word() + '_' + word()
                                 : hostile());
@@ -69,6 +70,10 @@ class random_kernels {
   }
 
  private:
+  std::string real() {
+    if (below(2) == 0) return torch_kernels[below(std::size(torch_kernels))].whole;
+    return real_kernel_names[below(std::size(real_kernel_names))];
+  }
   std::string word() {
     static constexpr const char* words[] = {"gemm", "tile",   "64",   "128",    "fused",  "add",
                                             "f16",  "reduce", "rows", "Policy", "kernel", "x"};
@@ -85,7 +90,11 @@ class random_kernels {
                                             "128u",
                                             "true",
                                             "-3l",
-                                            "at::native::f(int)::{lambda(float)#1}"};
+                                            "at::native::f(int)::{lambda(float)#1}",
+                                            "at::native::f<int>(int)::{lambda(float)#2}",
+                                            "ns::AddOp<float>",
+                                            "std::plus<void>",
+                                            "std::array<char*, 2ul>"};
     if (depth > 3 || below(3) > 0) return types[below(std::size(types))];
     return (below(2) == 0 ? "ns::" : "") + ("T" + std::to_string(below(3))) +
            arguments_of(1 + below(4), depth + 1) + (below(5) == 0 ? "::Policy" : "");

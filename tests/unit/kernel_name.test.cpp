@@ -63,14 +63,13 @@ TEST_CASE("kernel_name.mangled_names_become_readable") {
 
 TEST_CASE("kernel_name.short_names_have_no_parameters_and_plain_arguments") {
   CHECK(short_kernel_name("_Z4axpyfPKfPfm") == "axpy");
-  CHECK(short_kernel_name("_ZN2ns4gemmIfLi128EL6Layout1EEEvPT_PKS2_i") ==
-        "ns::gemm<float, 128, 1>");
+  CHECK(short_kernel_name("_ZN2ns4gemmIfLi128EL6Layout1EEEvPT_PKS2_i") == "gemm<float, 128, 1>");
   // made readable before
   CHECK(short_kernel_name("void ns::gemm<float, 128, (Layout)1>(float*, float const*, int)") ==
-        "ns::gemm<float, 128, 1>");
+        "gemm<float, 128, 1>");
   CHECK(short_kernel_name("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
                           "15GeluCUDAFunctorIN3c108BFloat16EEESt5arrayIPcLm2EEEEviT0_T1_") ==
-        "at::native::vectorized_elementwise_kernel<4, GeluCUDAFunctor<BFloat16>, array<char*, 2>>");
+        "vectorized_elementwise_kernel GeluCUDAFunctor<BFloat16>");
   CHECK(short_kernel_name("_ZN12_GLOBAL__N_16kernelEPf") == "kernel");
   CHECK(short_kernel_name(
             "_ZN56_INTERNAL_c4a8d4d1_10_kernels_cu_1b2c3d4e_123456789012346kernelEPf") == "kernel");
@@ -80,11 +79,11 @@ TEST_CASE("kernel_name.short_names_have_no_parameters_and_plain_arguments") {
   CHECK(short_kernel_name("void k<float const*, unsigned int, -3l, 7u>()") ==
         "k<float const*, unsigned int, -3, 7>");
   CHECK(short_kernel_name("void run<main::{lambda(int, float)#1}, void (*)(int)>(int)") ==
-        "run<{lambda#1}, void (*)(int)>");
+        "run main(int, float)");
   CHECK(short_kernel_name("void a::b<int>::c<a::d<float, a::e<int> > >(int)") ==
-        "a::b<int>::c<d<float, e<...>>>");
+        "b<int>::c<d<float, e<int>>>");
   CHECK(short_kernel_name("f()::g::operator()(int) const") == "f");
-  CHECK(short_kernel_name("main::g::operator()(int) const") == "main::g::operator()");
+  CHECK(short_kernel_name("main::g::operator()(int) const") == "g::operator()");
   CHECK(short_kernel_name("adam_step") == "adam_step");
   CHECK(short_kernel_name("triton_poi_fused_add_0") == "triton_poi_fused_add_0");
   CHECK(short_kernel_name("") == "");
@@ -93,13 +92,13 @@ TEST_CASE("kernel_name.short_names_have_no_parameters_and_plain_arguments") {
 TEST_CASE("kernel_name.long_arguments_are_left_out") {
   CHECK(
       short_kernel_name("void k<a::Traits<64, 128, 128, 4, false, false, b::half_t>, true>(int)") ==
-      "k<Traits<...>, true>");
+      "k<Traits<\u2026>, true>");
   std::string many = "void k<0";
   for (int i = 1; i < 200; ++i) many += ", " + std::to_string(i);
   const std::string name = short_kernel_name(many + ">(int)");
   CHECK(name.size() < 90);
   CHECK(name.starts_with("k<0, 1, 2, "));
-  CHECK(name.ends_with(", ...>"));
+  CHECK(name.ends_with(", \u2026>"));
 }
 
 TEST_CASE("kernel_name.a_cutlass_kernel_is_named_after_its_argument") {
@@ -108,21 +107,22 @@ TEST_CASE("kernel_name.a_cutlass_kernel_is_named_after_its_argument") {
   CHECK(short_kernel_name("_Z" + entry + std::to_string(gemm.size()) + gemm + "EEvNT_6ParamsE") ==
         gemm);
   CHECK(short_kernel_name("void cutlass::Kernel<x::GemmUniversal<int, Long<1, 2, 3, 4, 5, 6, 7, 8, "
-                          "9, 10> > >(int)") == "GemmUniversal<...>");
-  CHECK(short_kernel_name("void cutlass::Kernel2<int, float>(int)") ==
-        "cutlass::Kernel2<int, float>");
-  CHECK(short_kernel_name("void my::Kernel2<Gemm>(int)") == "my::Kernel2<Gemm>");
+                          "9, 10> > >(int)") == "GemmUniversal<int, Long<\u2026>>");
+  CHECK(short_kernel_name("void cutlass::Kernel2<int, float>(int)") == "Kernel2<int, float>");
+  CHECK(short_kernel_name("void my::Kernel2<Gemm>(int)") == "Kernel2<Gemm>");
 }
 
 TEST_CASE("kernel_name.what_cannot_be_demangled_keeps_its_front") {
   CHECK(kernel_name(cutlass_3()) == cutlass_3());
-  CHECK(short_kernel_name(cutlass_3()) == "GemmUniversal<...>");
-  CHECK(short_kernel_name(cutlass_3("_ZN2my3ops6kernelI")) == "my::ops::kernel<...>");
-  CHECK(short_kernel_name("_ZN2my3ops6kernelE" + std::string(5000, 'P') + "i") ==
-        "my::ops::kernel");
-  CHECK(short_kernel_name(cutlass_3("_ZN12_GLOBAL__N_16kernelI")) == "kernel<...>");
+  CHECK(short_kernel_name(cutlass_3()) ==
+        "GemmUniversal<tuple<int, int, int, int>, CollectiveMma<\u2026>>");
+  CHECK(short_kernel_name(cutlass_3("_ZN2my3ops6kernelI")) ==
+        "ops::kernel<tuple<int, int, int, int>, CollectiveMma<\u2026>>");
+  CHECK(short_kernel_name("_ZN2my3ops6kernelE" + std::string(5000, 'P') + "i") == "ops::kernel");
+  CHECK(short_kernel_name(cutlass_3("_ZN12_GLOBAL__N_16kernelI")) ==
+        "kernel<tuple<int, int, int, int>, CollectiveMma<\u2026>>");
   CHECK(short_kernel_name("_ZN7cutlass13device_kernelI" + std::string(5000, 'P')) ==
-        "cutlass::device_kernel<...>");
+        "device_kernel<\u2026>");
   CHECK(short_kernel_name("_Z999999999999999999999999f") == "_Z999999999999999999999999f");
 }
 
@@ -188,16 +188,14 @@ TEST_CASE("kernel_name.in_a_table_what_all_have_is_left_out") {
             {"void at::native::k<4, at::native::Add<float>, std::array<char*, 3ul> >(int)",
              "void at::native::k<4, at::native::Fill<float>, std::array<char*, 1ul> >(int)",
              "void at::native::k<4, at::native::Mul<float, at::Half>, std::array<char*, 1ul> "
-             ">(int)"}) == names{"k<\u2026, Add<\u2026>, array<\u2026, 3>>",
-                                 "k<\u2026, Fill<\u2026>, array<\u2026, 1>>",
-                                 "k<\u2026, Mul<\u2026, Half>, array<\u2026, 1>>"});
+             ">(int)"}) ==
+        names{"k<\u2026, Add<\u2026>>", "k<\u2026, Fill<\u2026>>", "k<\u2026, Mul<\u2026, Half>>"});
   // a lambda is known by the function that it is in
   const std::string lambda = "::{lambda()#1}::operator()() const::{lambda(";
   CHECK(telling_kernel_names({"void k<at::gelu(at::Tensor&)" + lambda + "c10::Half)#1}>(int)",
                               "void k<at::gelu(at::Tensor&)" + lambda + "float)#1}>(int)",
                               "void k<at::silu(at::Tensor&)" + lambda + "float)#1}>(int)"}) ==
-        names{"k<gelu::{lambda(Half)#1}>", "k<gelu::{lambda(float)#1}>",
-              "k<silu::{lambda(float)#1}>"});
+        names{"k gelu(Half)", "k gelu(float)", "k silu(float)"});
   CHECK(telling_kernel_names({}).empty());
 }
 

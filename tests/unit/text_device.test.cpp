@@ -309,17 +309,16 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   std::string rows = section(page_of(p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
         "A n=0 2 regions k 0 2 streams 8x2 32x1x4 64 3.00 KiB 2 201 ns 56.8% 101 ns 100 ns 101 ns "
-        "4.00 k 40 unknown");
+        "4.00 k 40");
   CHECK(words(line_with(rows, "layer 2")) ==
-        "A n=1 layer 2 k 0 9 8x2 32x1x4 64 3.00 KiB 1 102 ns 28.8% 102 ns 102 ns 102 ns 2.00 k 20 "
-        "unknown");
+        "A n=1 layer 2 k 0 9 8x2 32x1x4 64 3.00 KiB 1 102 ns 28.8% 102 ns 102 ns 102 ns 2.00 k 20");
   INFO(rows);
   CHECK(has(words(line_with(rows, "(unknown) ")),
             "(unknown) (other kernels) 0 7 n/a 256 64 0 B 1 1.00 ns 0.3% 1.00 ns 1.00 ns 1.00 ns "
-            "n/a n/a unknown"));
+            "n/a n/a"));
   CHECK(has(line_with(rows, "bad"), "invalid"));
   CHECK(has(words(line_with(section(page_of(small_device_profile(), options), "Kernels"), "fill")),
-            "(outside) step, none fill 0 7 108 256 64 0 B 10"));
+            "(outside) step, outside fill 0 7 108 256 64 0 B 10"));
   CHECK_FALSE(has(rows, "pass"));  // a column that would be empty
   options.by = grouping::op;
   b.p.device.work[1].block[0] = 64;
@@ -327,7 +326,7 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   rows = section(page_of(b.p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
         "A 2 variants 3 regions k several 3 streams several several several several 3 303 ns 85.6% "
-        "101 ns 100 ns 102 ns 6.00 k 60 unknown");
+        "101 ns 100 ns 102 ns 6.00 k 60");
   options.by = kprof_test::by_thread();
   CHECK(count_of(section(page_of(p, options), "Kernels"), "\nA ") == 3);
   CHECK(count_of(page_of(p, options),

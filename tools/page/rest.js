@@ -10,6 +10,12 @@ function middleCut(text, most) {
   if (text.length <= 16 || most < 8) return text.slice(0, Math.max(1, most - 1)) + "…";
   return text.slice(0, Math.ceil(most / 2) - 1) + "…" + text.slice(-Math.floor(most / 2));
 }
+/** What a template does stands behind its name and tells more than that: it is kept. */
+function kernelCut(text, most) {
+  const base = text.search(/[ <(]/), tail = base < 0 ? "" : text.slice(base).trimStart();
+  return text.length > most && tail && tail.length + 9 <= most
+    ? text.slice(0, most - tail.length - 1) + "…" + tail : middleCut(text, most);
+}
 function kernelRow(i, times, means) {
   const k = kernels, row = k.row[i], dim = (v) => "n" + (v === null ? " dim" : "");
   return el("tr", { "data-row": row >= 0 ? row : null, tabindex: row >= 0 ? 0 : null,
@@ -17,7 +23,7 @@ function kernelRow(i, times, means) {
     onclick: () => row >= 0 && select(row),
     onkeydown: (event) => { if (event.key === "Enter" && row >= 0) select(row); } },
   el("th", { scope: "row", title: k.name[i] }, el("span", { class: "cut code" },
-    middleCut(k.short[i] || "several kernels", 46))),
+    kernelCut(k.short[i] || "several kernels", 46))),
   el("td", { title: k.parameters[i] }, k.op[i] || el("span", { class: "dim" }, "none")),
   el("td", null, k.pass[i]),
   el("td", { class: "n" }, times[i]), el("td", { class: "n" }, percent(k.share[i])),

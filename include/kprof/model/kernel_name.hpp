@@ -131,139 +131,27 @@ inline std::vector<std::string_view> split_arguments(std::string_view text) {
 inline constexpr std::size_t longest_nested = 24;  // arguments of an argument that are still shown
 inline constexpr std::size_t longest_list = 72;    // the rest of the arguments is "..."
 
-inline std::string short_arguments(std::string_view inside, unsigned depth);
-
-/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long
-/// arguments of their own become "<...>".
-inline std::string short_argument(std::string_view text, unsigned depth) {
-  if (text.starts_with('(')) {
-    const std::string_view rest = text.substr(group_end(text, 0));
-    if (!rest.empty() && (is_digit(rest[0]) || rest[0] == '-')) text = rest;
-  }
-  if (!text.empty() && (is_digit(text[0]) || text[0] == '-')) {
-    while (text.size() > 1 && (text.back() == 'u' || text.back() == 'l')) text.remove_suffix(1);
-    return std::string{text};
-  }
-  std::string out;
-  std::size_t begin = 0;  // of the qualified name that is being written
-  for (std::size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    const bool in_name =
-        at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' ||
-                   text[at - 1] == ')' || text[at - 1] == '}');
-    if (text.substr(at).starts_with("::")) {
-      out.resize(begin);
-      at += 2;
-      continue;
-    }
-    if (text.substr(at).starts_with(no_name_space)) {
-      if (!in_name) begin = out.size();
-      at += no_name_space.size();
-      continue;
-    }
-    if (c == '<' || c == '(' || c == '{' || c == '[') {
-      const std::size_t end = group_end(text, at);
-      const std::string_view group = text.substr(at, end - at);
-      if (c != '<' && !in_name) begin = out.size();
-      if (c == '<' && depth == 1 && group.size() <= longest_nested + 2 && group.ends_with('>'))
-        out += '<' + short_arguments(group.substr(1, group.size() - 2), depth + 1) + '>';
-      else if (c == '<') out += "<...>";
-      else if (group.starts_with("{lambda"))
-        out.append("{lambda").append(
-            group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
-      else
-        out.append(group.size() <= longest_nested ? group
-                   : c == '('                     ? "(...)"
-                   : c == '{'                     ? "{...}"
-                                                  : "[...]");
-      at = end;
-      continue;
-    }
-    if (!in_name) begin = out.size();
-    out += c;
-    ++at;
-  }
-  return out;
-}
-
-inline std::string short_arguments(std::string_view inside, unsigned depth) {
-  std::string out;
-  for (const std::string_view part : split_arguments(inside)) {
-    if (!out.empty()) out += ", ";
-    if (out.size() >= longest_list) return out + "...";
-    out += short_argument(part, depth);
-  }
-  return out;
-}
-
 /// The function of what the demangler wrote: without the type that it returns and its parameters.
 inline std::string_view function_of(std::string_view text) noexcept {
   if (text.starts_with("void ")) text.remove_prefix(5);
-  for (std::size_t at = 0; at < text.size();) {
+  std::size_t name = 0, at = 0;
+  bool group = false;  // "enable_if<...>::type f": a type in front
+  while (at < text.size()) {
     const char c = text[at];
     if (c == '(' && !text.substr(at).starts_with(no_name_space) &&
         !text.substr(0, at).ends_with("operator"))
-      return text.substr(0, at);
+      break;
+    if (c == ' ' && group) name = at + 1;
+    group = group || c == '<';
     at = c == '<' || c == '(' || c == '[' || c == '{' ? group_end(text, at) : at + 1;
   }
-  return text;
+  return name < at ? text.substr(name, at - name) : text.substr(0, at);
 }
 
 /// Every kernel of CUTLASS is an instance of one of these, which its argument tells apart.
 inline bool is_cutlass_entry(std::string_view name) noexcept {
   return name == "cutlass::Kernel" || name == "cutlass::Kernel2" ||
          name == "cutlass::device_kernel";
-}
-
-inline std::string short_demangled(std::string_view demangled) {
-  const std::string_view text = function_of(demangled);
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t from = at;
-    while (at < text.size() && text[at] != '<' && !text.substr(at).starts_with("::"))
-      at = text[at] == '(' || text[at] == '{' || text[at] == '[' ? group_end(text, at) : at + 1;
-    const std::string_view name = text.substr(from, at - from);
-    // Of these the compiler makes what is local to a file.
-    const bool shown =
-        name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
-    if (shown) out.append(out.empty() ? "" : "::").append(name);
-    if (at < text.size() && text[at] == '<') {
-      const std::size_t end = group_end(text, at);
-      const std::string_view inside =
-          text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
-      at = end;
-      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1)
-        return short_argument(split_arguments(inside)[0], 1);
-      if (shown) out += '<' + short_arguments(inside, 1) + '>';
-    }
-    if (text.substr(at).starts_with("::")) at += 2;
-    else if (at == from) ++at;
-  }
-  return out.empty() ? std::string{demangled} : out;
-}
-
-/// Of a name that cannot be demangled, the names at its front: "cutlass::device_kernel<...>".
-inline std::string short_mangled(std::string_view mangled) {
-  std::size_t at = 0;
-  const std::vector<std::string_view> names = leading_names(mangled, at);
-  std::string out;
-  for (const std::string_view name : names)
-    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N"))
-      out.append(out.empty() ? "" : "::").append(name);
-  if (out.empty()) return std::string{mangled};
-  if (at >= mangled.size() || mangled[at] != 'I') return out;
-  if (!is_cutlass_entry(out)) return out + "<...>";
-  // The first argument's own name: N, then references to namespaces and names.
-  std::string_view last;
-  for (++at; at < mangled.size();) {
-    std::size_t number = 0;
-    if (const std::size_t end = reference_end(mangled, at, number); end != at) at = end;
-    else if (mangled[at] == 'N') ++at;
-    else if (const std::string_view name = source_name(mangled, at); !name.empty()) last = name;
-    else break;
-  }
-  if (last.empty()) return out + "<...>";
-  return std::string{last} + (at < mangled.size() && mangled[at] == 'I' ? "<...>" : "");
 }
 
 }  // namespace detail
@@ -279,16 +167,6 @@ inline std::string kernel_name(std::string_view mangled) {
   if (error == 0 && readable != nullptr) name = readable;
   std::free(readable);
   return name;
-}
-
-/// The same, short: no parameters, and template arguments without their namespaces and long
-/// arguments of their own: "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same.
-/// Takes a mangled name or what kernel_name() made of it. A CUTLASS kernel is named after the
-/// argument of `cutlass::Kernel2`.
-inline std::string short_kernel_name(std::string_view name) {
-  const std::string whole = kernel_name(name);
-  if (whole.starts_with("_Z")) return detail::short_mangled(whole);
-  return whole.find_first_of("(<") == std::string::npos ? whole : detail::short_demangled(whole);
 }
 
 KPROF_DETAIL_END

@@ -19,6 +19,7 @@
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/tensor_core.hpp>
 #include <kprof/model/tiles.hpp>
 #include <kprof/model/verdict.hpp>
@@ -47,8 +48,8 @@ struct kernel_sum {
   row_roofs roofs;
   double small_grid_ns = 0;
 
-  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
-             const std::string& kernel) {
+  [[gnu::cold]] void begin(const profile& p, const device_work& w, const work_place& at,
+                           const std::string& pass, const std::string& kernel) {
     row.place = at.place;
     first_pass = at.pass;
     if (at.op != scope_node::none) {
@@ -71,7 +72,7 @@ struct kernel_sum {
   }
 
   /// Where the shared memory of a multiprocessor differs among the runs, with the most that it has.
-  kernel_occupancy occupancy(const profile& p) const {
+  [[gnu::cold]] kernel_occupancy occupancy(const profile& p) const {
     if (row.several_configurations) return {.unknown = "several configurations"};
     device_work w = *first;
     w.multiprocessor_shared = row.multiprocessor_shared;
@@ -121,7 +122,7 @@ struct kernel_sum {
              (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
   }
 
-  kernel_row finish(const profile& p, double all_device_ns) {
+  [[gnu::cold]] kernel_row finish(const profile& p, double all_device_ns) {
     const std::uint64_t timed = row.calls - row.untimed;
     const absence why = row.calls == 0 ? absence::no_calls
                         : timed == 0   ? absence::untimed
@@ -153,7 +154,7 @@ struct kernel_sum {
 class kernel_summing {
  public:
   /// `kept`: which of the profile's work is looked at.
-  kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
+  [[gnu::cold]] kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
       : p_(p),
         by_parameters_(by.has(group_key::parameters)),
         by_thread_(by.has(group_key::thread)),
@@ -170,7 +171,7 @@ class kernel_summing {
       if (p.device.work[i].task == device_task::kernel && kept[i]) add(p.device.work[i]);
   }
 
-  std::vector<kernel_row> finish() {
+  [[gnu::cold]] std::vector<kernel_row> finish() {
     const double all = all_device_work(p_).ns;
     const std::vector<std::uint32_t> order =
         sorted_order(sums_.size(), [&](std::uint32_t a, std::uint32_t b) {
@@ -231,7 +232,8 @@ class kernel_summing {
                                                                     : tensor_use::unknown;
   }
 
-  std::uint64_t row_key_of(const device_work& w, const work_place& at, const kernel_row& row) {
+  [[gnu::cold]] std::uint64_t row_key_of(const device_work& w, const work_place& at,
+                                         const kernel_row& row) {
     key_hash hash;
     hash.add(static_cast<std::uint64_t>(at.place)).add(row.kernel);
     if (at.op != scope_node::none)

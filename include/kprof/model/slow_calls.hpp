@@ -7,8 +7,8 @@
 // profile::timeline, the devices' items and profile::steps.
 
 #include <kprof/build_options.hpp>
-#include <kprof/model/kernel_name.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
 

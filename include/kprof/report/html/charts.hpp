@@ -10,6 +10,7 @@
 #include <kprof/model/kernel_table.hpp>
 #include <kprof/model/number_text.hpp>
 #include <kprof/model/roofline_chart.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/tree_folding.hpp>
 #include <kprof/model/tree_summary.hpp>
 #include <kprof/report/html/script_json.hpp>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -192,7 +194,11 @@ inline std::string extent_text(const std::uint32_t (&of)[3]) {
   out.key("kernels").open("{");
   out.member("all", all);
   out.texts("name", rows, [](ref r) { return r.kernel; });
-  out.texts("short", rows, [](ref r) { return short_kernel_name(r.kernel); });
+  const std::vector<std::string> telling = telling_names_of(t.run.device);
+  std::map<std::string, std::string> short_names;
+  for (std::size_t i = 0; i < telling.size(); ++i)
+    short_names.emplace(kernel_name(t.run.device.kernels[i]), telling[i]);
+  out.texts("short", rows, [&](ref r) { return short_names[r.kernel]; });
   out.texts("op", rows, [](ref r) { return r.op; });
   out.texts("parameters", rows, [](ref r) { return r.parameters; });
   out.texts("pass", rows, [](ref r) { return r.pass; });

@@ -6,10 +6,10 @@
 // hold, those that are drawn longest stay, and the number of the others is told.
 
 #include <kprof/build_options.hpp>
-#include <kprof/model/kernel_name.hpp>
 #include <kprof/model/number_text.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/steps.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/model/timeline/run_times.hpp>
 #include <kprof/report/html/script_json.hpp>
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -101,8 +102,7 @@ class page_timeline {
   [[gnu::cold]] void collect_items(const std::vector<std::uint32_t>& thread_lane) {
     const profile& p = t_.run;
     const std::size_t first_kernel = names_.size();
-    for (const std::string& kernel : p.device.kernels)
-      names_.push_back(short_kernel_name(kernel_name(kernel)));
+    for (std::string& kernel : telling_names_of(p.device)) names_.push_back(std::move(kernel));
     const std::size_t copy = names_.size();
     names_.insert(names_.end(), {"copy", "memset"});
     std::vector<std::array<std::uint32_t, 3>> streams;  // device, stream, lane

@@ -50,11 +50,7 @@ inline std::string frame_name(const profile& p, std::size_t node, bool with_para
 class work_frames {
  public:
   explicit work_frames(const profile& p) {
-    std::vector<std::string> whole;
-    whole.reserve(p.device.kernels.size());
-    for (const std::string& mangled : p.device.kernels) whole.push_back(kernel_name(mangled));
-    for (const std::string& name : telling_kernel_names(whole))
-      kernels_.push_back(frame_text(name));
+    for (const std::string& name : telling_names_of(p.device)) kernels_.push_back(frame_text(name));
   }
   std::string name(const device_work& w) const {
     if (w.task == device_task::copy) return "(copy)";

@@ -96,7 +96,7 @@ struct chosen_tree {
 
  private:
   /// Leaves what matches, and what is around and inside it.
-  void keep_matching(std::vector<tree_row>& found, const name_filter& wanted) {
+  [[gnu::cold]] void keep_matching(std::vector<tree_row>& found, const name_filter& wanted) {
     std::vector<bool> kept(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool inside = found[i].parent != scope_node::none && kept[found[i].parent];
@@ -125,7 +125,7 @@ struct chosen_tree {
     for (const std::size_t least_calls : {std::size_t{0}, many}) {
       rows = fold_siblings(found, plan.options.order, least_calls);
       cut = {};
-      keep_largest(plan.tree_top);
+      [[gnu::cold]] keep_largest(plan.tree_top);
       const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
       if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
     }

@@ -26,9 +26,14 @@ namespace detail {
   return row.op.empty() ? "(no name)" : row.op;
 }
 
+[[gnu::cold]] inline std::string region_text(const kernel_row& row, const char* outside) {
+  std::string text = row.region;
+  if (row.regions > 1) text = format_count(row.regions) + " regions";
+  else if (row.regions == 1 && text.empty()) text = "(no name)";
+  return row.also_in_none ? text + outside : text;
+}
 [[gnu::cold]] inline std::string region_cell(const kernel_row& row, const page&) {
-  return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) +
-         (row.also_in_none ? ", none" : "");
+  return region_text(row, ", outside");
 }
 [[gnu::cold]] inline std::string pass_cell(const kernel_row& row, const page&) {
   return row.several_passes ? "several" : row.pass;

@@ -86,6 +86,13 @@ class kernel_grid {
 
   [[gnu::cold]] bool tells_something(const kernel_column& c) const noexcept {
     const auto any = [&](auto holds) { return std::any_of(rows_.begin(), rows_.end(), holds); };
+    if (c.is("operator"))
+      return any(
+          [](const kernel_row& row) { return row.place != launch_place::outside_operators; });
+    if (c.is("FLOPs") || c.is("bytes"))
+      return any([](const kernel_row& row) { return row.flops.why != absence::no_operator; });
+    if (c.is("tensor core"))
+      return any([](const kernel_row& row) { return row.tensor_core != tensor_use::unknown; });
     if (c.is("parameters"))
       return any([](const kernel_row& row) { return row.place == launch_place::in_operator; });
     if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
@@ -143,7 +150,7 @@ class kernel_grid {
       table_.add_column({.header = c->header,
                          .right = !c->text,
                          .is_printable = c->cell == nullptr,
-                         .least = std::min(least, out_.width() / 3),
+                         .least = std::min(least, out_.width() / (has("operator") ? 3 : 2)),
                          .natural = natural},
                         rank_of(*c));
       for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -156,7 +163,6 @@ class kernel_grid {
   }
 
   [[gnu::cold]] std::string total_cell(const kernel_column& c, const kernel_total& total) const {
-    if (c.is("operator")) return total.name;
     if (c.is("calls")) return calls_cell(total.calls);
     if (c.is("total")) return out_.time(total.ns);
     if (c.is("share")) return format_share(share_of(total.ns, plan_.all_device_ns));
@@ -190,6 +196,7 @@ class kernel_grid {
       looks.push_back(cells.looks[i]);
       if (i >= rows_.size()) {
         looks.back().span = left;
+        rows.back()[0] = totals_[i - rows_.size()].name;
         continue;
       }
       const std::size_t height = std::max(lines[i].size(), described[i].size());
@@ -253,10 +260,7 @@ class kernel_grid {
     add([&](std::size_t i) { return whole[i][0]; });
     for (const kernel_column& c : kernel_columns) {
       if (c.is("calls")) break;
-      if (c.cell != nullptr)
-        add([&](std::size_t i) {
-          return c.header + (' ' + printable(c.cell(rows_[i], out_), fact_width, out_.ascii()));
-        });
+      if (c.cell != nullptr) add([&](std::size_t i) { return fact_of(c, rows_[i]); });
     }
     for (const group_key key : {group_key::thread, group_key::call_site})
       add([&](std::size_t i) { return value_text(rows_[i], key); });
@@ -266,6 +270,19 @@ class kernel_grid {
       if (!facts[i].empty())
         for (const std::string& line : broken_lines(facts[i], width - std::min(width, indent)))
           lines[i].push_back(std::string(indent, ' ') + line);
+  }
+
+  /// What a column says of a row, for a line that has no header above it.
+  [[gnu::cold]] std::string fact_of(const kernel_column& c, const kernel_row& row) const {
+    const auto shown = [&](const std::string& text) {
+      return printable(text, fact_width, out_.ascii());
+    };
+    if (c.is("region"))
+      return row.regions == 0 ? "outside regions" : "in " + shown(region_text(row, " and outside"));
+    const std::string cell = shown(c.cell(row, out_)), header = c.header;
+    if (cell.empty()) return "no " + header;
+    if (cell == "several") return "several " + header + (header.ends_with('s') ? "" : "s");
+    return c.is("stream") && row.streams > 1 ? cell : header + ' ' + cell;
   }
 
   [[gnu::cold]] std::string value_text(const kernel_row& row, group_key key) const {

@@ -80,7 +80,8 @@ class kernel_texts {
   /// `wholes`: names that differ, as kernel_name() gives them.
   [[gnu::cold]] kernel_texts(const std::vector<std::string>& wholes, bool ascii) : ascii_(ascii) {
     for (const telling_name& name : kernel_namer(wholes).take())
-      names_.push_back({printed(name.text), printed(name.brief)});
+      names_.push_back(
+          {printed(name.text), printed(name.brief), printed(name.functor), name.alone});
     for (const telling_name& name : names_) tight_.push_back(tight(name.brief));
   }
 
@@ -101,7 +102,7 @@ class kernel_texts {
       texts.push_back(display_width(names_[i].text) <= width    ? names_[i].text
                       : display_width(names_[i].brief) <= width ? names_[i].brief
                       : display_width(tight_[i]) <= width       ? tight_[i]
-                                                                : cut_inside(tight_[i], width));
+                                                                : cut_inside(i, width));
     cut_where_equal(texts, width);
     const std::vector<bool> equal = ambiguous(texts);
     std::vector<std::vector<std::string>> lines;
@@ -127,14 +128,77 @@ class kernel_texts {
     return text;
   }
 
-  /// The name itself and what is behind it, as far as they fit; all of the name if it is short.
-  [[gnu::cold]] std::string cut_inside(const std::string& text, std::size_t width) const {
-    const std::size_t bracket = text.find('<');
-    const std::size_t name =
-        bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
-    const std::size_t half = (width + 1) / 2,
-                      begin = name > half && name <= width * 3 / 4 ? name : half;
-    return joined(first_tokens(text, begin), {}, text, width);
+  /// Where the name of the template ends.
+  static std::size_t base_size(const std::string& text, const std::string& functor) noexcept {
+    const std::size_t bracket = std::min(text.find_first_of("<("), text.size());
+    const bool behind = !functor.empty() && text.size() > functor.size() && text.ends_with(functor);
+    return behind ? std::min(bracket, text.size() - functor.size() - 1) : bracket;
+  }
+
+  /// What is behind the template's name with as much of that as fits; if that is little, the name
+  /// with the first of its arguments. Brackets are whole.
+  [[gnu::cold]] std::string cut_inside(std::size_t kernel, std::size_t width) const {
+    const std::string& text = tight_[kernel];
+    const std::size_t size = base_size(text, names_[kernel].functor);
+    const std::string_view base = std::string_view{text}.substr(0, size);
+    const std::string_view tail = std::string_view{text}.substr(size);
+    const std::string& functor = names_[kernel].functor;
+    const std::size_t types = std::min(functor.find_first_of("<("), functor.size()),
+                      taken = display_width(base) + 2 + display_width(mark());
+    std::string whole_base;  // with the first arguments
+    if (functor.empty() && tail.starts_with('<') && taken + least_base <= width) {
+      const std::string first = first_arguments(tail, width - taken);
+      whole_base = std::string{base} + '<' + first + std::string{mark()} + '>';
+      if (!first.empty() || names_[kernel].alone) return whole_base;
+    }
+    const auto behind_base = [&](std::string_view end, std::size_t least) -> std::string {
+      if (end.starts_with(' ')) end.remove_prefix(1);
+      const std::size_t used = display_width(end) + display_width(mark());
+      if (end.empty() || used + least > width) return {};
+      const std::string_view head =
+          least == 0 ? end.substr(0, 0) : first_tokens(base, width - used);
+      if (!head.empty() && head.size() != base.size() && !is_token_border(base, head.size()) &&
+          !(is_hump(base, head.size()) && base.size() > width / 3))
+        return {};
+      return std::string{head}.append(mark()).append(end);
+    };
+    const std::string_view typed = functor, untyped = typed.substr(0, types);
+    for (const auto& [end, least] : {std::pair{tail, least_base},
+                                     {typed, least_base},
+                                     {typed, std::size_t{0}},
+                                     {untyped, least_base},
+                                     {untyped, std::size_t{0}}})
+      if (std::string out = behind_base(end, least); !out.empty()) return out;
+    if (!whole_base.empty()) return whole_base;
+    return joined(first_tokens(base, (width + 1) / 2), {}, base, width);
+  }
+
+  /// Of "<a, b<c>, d>" those that fit, with what parts them from the next.
+  [[gnu::cold]] std::string first_arguments(std::string_view tail, std::size_t width) const {
+    std::size_t end = 0, depth = 0;
+    for (std::size_t i = 1; i < tail.size() && display_width(tail.substr(1, i - 1)) <= width; ++i) {
+      const char c = tail[i];
+      if (depth == 0 && (c == ',' || tail.substr(i).starts_with(mark()))) end = i - 1;
+      if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+      else if ((c == '>' || c == ')' || c == '}' || c == ']') && depth-- == 0) break;
+    }
+    return std::string{tail.substr(1, end)};
+  }
+
+  /// A name that was cut, with its brackets in pairs.
+  [[gnu::cold]] static std::string paired(const std::string& text, std::size_t width) {
+    std::string out, open;
+    for (const char c : text) {
+      if (c == '<' || c == '(' || c == '{' || c == '[') open += c;
+      if (c == '>' || c == ')' || c == '}' || c == ']') {
+        if (open.empty() || closing(open.back()) != c) continue;
+        open.pop_back();
+      }
+      out += c;
+    }
+    for (; !open.empty(); open.pop_back()) out += closing(open.back());
+    while (out.ends_with("::")) out.resize(out.size() - 2);
+    return display_width(out) <= width ? out : std::string{};
   }
 
   /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
@@ -171,17 +235,20 @@ class kernel_texts {
       while (same_end > 0 && is_letter(first[first.size() - same_end]) &&
              first[first.size() - same_end] != '_')
         --same_end;
-      for (const std::size_t i : set) texts[i] = showing(tight_[i], same_begin, same_end, width);
+      for (const std::size_t i : set)
+        texts[i] = paired(showing(tight_[i], same_begin, same_end, width), width);
     }
   }
 
   /// The text without its first and last bytes, so many, between as much of these as fits.
   [[gnu::cold]] std::string showing(const std::string& text, std::size_t before, std::size_t behind,
                                     std::size_t width) const {
-    const std::string_view told =
-        std::string_view{text}.substr(before, text.size() - before - behind);
-    const std::size_t taken = display_width(told) + 2 * display_width(mark());
-    if (taken + 6 > width) return {};  // on lines of its own
+    const std::size_t marks = 2 * display_width(mark());
+    if (marks + least_base + 6 > width) return {};  // on lines of its own
+    std::string_view told = std::string_view{text}.substr(before, text.size() - before - behind);
+    if (display_width(told) + marks + 6 > width)  // its front may do
+      told = first_tokens(told, width - marks - 6);
+    const std::size_t taken = display_width(told) + marks;
     // Behind arguments there is little to see.
     const std::size_t end = text.find('<') == std::string::npos ? (width - taken) / 2 : 0,
                       begin = width - taken - end;
@@ -190,6 +257,8 @@ class kernel_texts {
     const std::string_view tail = std::string_view{text}.substr(text.size() - behind);
     return joined(first_tokens(text, begin), told, last_tokens(tail, end), width);
   }
+
+  static constexpr std::size_t least_base = 8;  // columns of a template's name that say something
 
   std::vector<telling_name> names_;
   std::vector<std::string> tight_;  // of the briefs

@@ -8,6 +8,8 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/kernel_table.hpp>
+#include <kprof/model/launch_places.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/concerned_names.hpp>
@@ -53,35 +55,64 @@ struct chosen_kernels {
   std::vector<kernel_row> rows;
   std::vector<configurations> folded;
   hidden filtered, cut;
+  bool summed = false;  // launch configurations of a kernel are in one row
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     const grouping by = plan.by.without(group_key::step);  // devices' work is not told apart by it
-    if (!plan.filter.active()) {
-      rows = kernel_table(p, by);
-    } else {
-      const std::vector<bool> matches = matching(p, plan.filter);
-      const auto match = [&](const device_work& w) {
-        return matches[static_cast<std::size_t>(&w - p.device.work.data())];
-      };
-      for (const kernel_row& row :
-           kernel_table(p, by, [&](const device_work& w) { return !match(w); }))
-        filtered.add(row);
-      rows = kernel_table(p, by, match);
+    std::vector<bool> kept(p.device.work.size(), true);
+    if (plan.filter.active()) {
+      kept = matching(p, plan.filter);
+      kept.flip();
+      for (const kernel_row& row : kernel_summing(p, by, kept).finish()) filtered.add(row);
+      kept.flip();
     }
+    rows = kernel_summing(p, by, kept).finish();
+    if (!plan.by_launch) sum_launches(p, by, kept);
     if (plan.options.top > 0 && plan.by == grouping{}) fold_configurations();
-    while (plan.options.top > 0 && rows.size() > plan.options.top) {
+    // no line that says of two rows that they are left out
+    if (plan.kernels_top > 0 && rows.size() <= std::min(plan.kernels_top + 2, plan.options.top))
+      return;
+    while (plan.kernels_top > 0 && rows.size() > plan.kernels_top) {
       cut.add(rows.back());
       rows.pop_back();
     }
   }
 
  private:
+  /// A kernel outside of operators gets one row on each device, whatever its launches. What the
+  /// operators are for, that is to tell the shapes of a kernel apart, nobody has said there.
+  [[gnu::cold]] void sum_launches(const profile& p, const grouping& by, std::vector<bool> kept) {
+    const launch_places places(p);
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      kept[i] = kept[i] && places.of(p.device.work[i]).place != launch_place::in_operator;
+    std::vector<kernel_row> all;
+    std::vector<std::uint32_t> devices;
+    for (kernel_row& row : rows)
+      if (row.place == launch_place::in_operator) all.push_back(std::move(row));
+      else if (std::find(devices.begin(), devices.end(), row.device) == devices.end())
+        devices.push_back(row.device);
+    for (const std::uint32_t device : devices) {
+      std::vector<bool> of_device = kept;
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        of_device[i] = kept[i] && p.device.work[i].device == device;
+      for (kernel_row& row :
+           kernel_summing(p, by.without(group_key::parameters), of_device).finish())
+        all.push_back(std::move(row));
+    }
+    summed = all.size() < rows.size();
+    rows.clear();
+    for (const std::uint32_t i : sorted_order(all.size(), [&](std::uint32_t x, std::uint32_t y) {
+           return all[x].total_ns > all[y].total_ns;
+         }))
+      rows.push_back(std::move(all[i]));
+  }
+
   static constexpr double small_share = 0.01;
   static constexpr std::size_t most_small = 8;  // rows of one kernel
 
   /// Where a kernel of an operator has many rows, each small, as one whose blocks grow with a
   /// cache, these become one line.
-  void fold_configurations() {
+  [[gnu::cold]] void fold_configurations() {
     using of_kernel = std::tuple<std::uint32_t, std::string_view, std::string_view, std::uint32_t>;
     const auto key_of = [](const kernel_row& row) {
       return of_kernel{row.node, row.kernel, row.pass, row.device};
@@ -93,24 +124,25 @@ struct chosen_kernels {
     std::vector<char> is_folded(rows.size());
     for (const auto& [key, some] : by_kernel) {
       if (some.size() <= most_small) continue;
-      configurations& line = folded.emplace_back();
+      configurations line;
       line.kernel = rows[some[0]].kernel;
       for (const std::size_t i : some) {
         line.add(rows[i]);
         line.most_share = std::max(line.most_share, rows[i].share);
         is_folded[i] = 1;
       }
+      auto at = folded.begin();
+      while (at != folded.end() && at->ns >= line.ns) ++at;
+      folded.insert(at, std::move(line));
     }
     std::size_t left = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (is_folded[i] == 0 && left++ != i) rows[left - 1] = std::move(rows[i]);
     rows.resize(left);
-    std::stable_sort(folded.begin(), folded.end(),
-                     [](const hidden& x, const hidden& y) { return x.ns > y.ns; });
   }
 
   // The operator around the launch, or the kernel.
-  static std::vector<bool> matching(const profile& p, const name_filter& filter) {
+  [[gnu::cold]] static std::vector<bool> matching(const profile& p, const name_filter& filter) {
     const std::vector<bool> scopes = matching_operators(p, filter);
     std::vector<bool> kernels, matches;
     for (const std::string& name : p.device.kernels)
@@ -139,7 +171,8 @@ struct chosen_kernels {
   }
   if (chosen.cut.rows > 0)
     table.add_total({dots + counted(chosen.cut.rows, "more row", "more rows") +
-                         " (top=" + std::to_string(plan.options.top) + ')',
+                         (plan.kernels_top < plan.options.top ? " (kernels=on: up to " : " (top=") +
+                         std::to_string(plan.options.top) + ')',
                      chosen.cut.calls, chosen.cut.ns, true});
   table.add_total(
       {chosen.filtered.rows > 0 ? "kernels that match" : "all kernels", all.calls, all.ns});
@@ -183,10 +216,14 @@ struct chosen_kernels {
     return;
   const chosen_kernels chosen(p, plan);
   out.space();
-  out.paragraph(
-      "",
-      "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time",
-      2, line_style::bold);
+  const bool outside = std::all_of(
+      chosen.rows.begin(), chosen.rows.end(),
+      [](const kernel_row& row) { return row.place == launch_place::outside_operators; });
+  out.paragraph("",
+                "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) +
+                    " of device time" + (outside ? "; all are outside any operator" : "") +
+                    (chosen.summed ? "; a row for each launch configuration: kernels=on" : ""),
+                2, line_style::bold);
   out.space();
   if (chosen.rows.empty()) {
     out.paragraph("",

@@ -69,9 +69,9 @@ class operator_groups {
     total = operator_total(
         p, [&](const scope_node& n) { return is_kept(n); }, plan.projected_on());
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
-    gather(std::move(sums), std::move(rows));
+    [[gnu::cold]] gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
-      choose_threshold();
+      [[gnu::cold]] choose_threshold();
       if (plan.by == grouping{} && !plan.options.all_parameters) fold_fields();
     }
     fold_below(folded_below);
@@ -96,8 +96,8 @@ class operator_groups {
     return matches;
   }
 
-  std::vector<operator_row> rows_of(const grouping& by) const {
-    return in_order(operator_table(
+  [[gnu::cold]] std::vector<operator_row> rows_of(const grouping& by) const {
+    [[gnu::cold]] return in_order(operator_table(
         p_, by, [&](const scope_node& n) { return is_kept(n); }, plan_.projected_on()));
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
@@ -122,7 +122,7 @@ class operator_groups {
     for (operator_row& row : rows)
       if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
         groups[group].rows.push_back(std::move(row));
-    list_sets(groups, plan_.by, kept_);
+    [[gnu::cold]] list_sets(groups, plan_.by, kept_);
   }
 
   /// Finds the nodes of rows that hold several sets of parameters. `kept`: the nodes that rows are
@@ -148,7 +148,7 @@ class operator_groups {
   }
 
   /// Lines of operators and rows if what weighs less than `least` is folded.
-  std::size_t lines_if(double least) const {
+  [[gnu::cold]] std::size_t lines_if(double least) const {
     std::size_t lines = 0;
     for (const operator_group& g : groups) {
       if (by_operator && weight_of(g.sum) < least) continue;
@@ -194,14 +194,14 @@ class operator_groups {
         if (move_large_rows(g, done, rows, left)) fields.clear();
       }
       move_rows(done, g);
-      put_in_order(g);
+      [[gnu::cold]] put_in_order(g);
     }
     choose_threshold();
   }
   /// Moves the rows that folding made large into `done`, their nodes out of `left`: those that have
   /// a good share of the rows that there were. False: there is none.
-  bool move_large_rows(operator_group& g, operator_group& done, std::size_t rows,
-                       std::vector<bool>& left) const {
+  [[gnu::cold]] bool move_large_rows(operator_group& g, operator_group& done, std::size_t rows,
+                                     std::vector<bool>& left) const {
     operator_group others;
     const std::size_t before = done.rows.size();
     for (std::size_t i = 0; i < g.rows.size(); ++i) {

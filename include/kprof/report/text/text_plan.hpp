@@ -57,15 +57,16 @@ struct text_plan {
   bool device = false;                                 // the run has work on a device
   bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
-  std::size_t tree_top = 0;                            // rows of the tree; 0 is all
+  std::size_t tree_top = 0, kernels_top = 0;           // rows of these; 0 is all
+  bool by_launch = true;  // a kernel outside of operators has a row for each launch configuration
   double all_device_ns = 0;
   std::optional<other_machine> other;  // that rows are projected on
   std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
 
-  explicit text_plan(const report_options& o) : options(o), tree_top(o.top) {}
+  explicit text_plan(const report_options& o) : options(o), tree_top(o.top), kernels_top(o.top) {}
 
   /// Reads the options; the first that is wrong is in the status.
-  status prepare() {
+  [[gnu::cold]] status prepare() {
     if (status s = check_sort(options.sort); !s) return s;
     sort = find_column(options.sort.empty() ? "self" : options.sort);
     for (const std::string& name : options.columns) {
@@ -91,7 +92,7 @@ struct text_plan {
   }
 
   /// What the page is about; after prepare().
-  void look_at(const profile& p) {
+  [[gnu::cold]] void look_at(const profile& p) {
     all_self_ns = detail::all_self_ns(p);
     std::vector<std::string> fold = options.by.folded();
     fold.insert(fold.end(), options.fold.begin(), options.fold.end());
@@ -106,8 +107,8 @@ struct text_plan {
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
     if (options.sort.empty()) sort = find_column(default_sort(p));
-    look_for_one_type(p);
-    choose_sections(p);
+    [[gnu::cold]] look_for_one_type(p);
+    [[gnu::cold]] choose_sections(p);
   }
 
  private:
@@ -136,6 +137,10 @@ struct text_plan {
     if (!options.tree && options.table && options.top > most_tree_rows_unasked)
       tree_top = most_tree_rows_unasked;
     kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
+    if (!options.kernels && options.top > 0) {
+      by_launch = by != grouping{};
+      if (options.top > most_kernel_rows_unasked) kernels_top = most_kernel_rows_unasked;
+    }
     copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
   }
 
@@ -150,7 +155,7 @@ struct text_plan {
     if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
 
-  static constexpr std::size_t most_tree_rows_unasked = 12;
+  static constexpr std::size_t most_tree_rows_unasked = 12, most_kernel_rows_unasked = 16;
 
   std::vector<std::string> file_complaints_;  // about the file of `machine`
 };

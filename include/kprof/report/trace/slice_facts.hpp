@@ -59,10 +59,7 @@ class latest_made {
 class slice_facts {
  public:
   slice_facts(const profile& p, const node_facts& facts) : p_(p), facts_(facts) {
-    std::vector<std::string> whole;
-    whole.reserve(p.device.kernels.size());
-    for (const std::string& mangled : p.device.kernels) whole.push_back(kernel_name(mangled));
-    kernels_ = telling_kernel_names(whole);
+    kernels_ = telling_names_of(p.device);
   }
 
   slice_title title_of_scope(std::uint32_t node) const {
