@@ -24,7 +24,7 @@ inline constexpr std::int64_t last_ns = 100;
 #ifdef KPROF_TEST_SHORT
 inline constexpr std::uint32_t seeds = 500;
 #else
-inline constexpr std::uint32_t seeds = 4000;
+inline constexpr std::uint32_t seeds = 10'000;
 #endif
 
 /// Items on two devices and five streams, calls, scopes on two threads. A few of the items have

@@ -169,7 +169,7 @@ TEST_CASE("advice.holds_whatever_the_profile") {
 #ifdef KPROF_TEST_SHORT
   constexpr std::uint32_t profiles = 1000;
 #else
-  constexpr std::uint32_t profiles = 4000;
+  constexpr std::uint32_t profiles = 10'000;
 #endif
   std::size_t given = 0;
   for (std::uint32_t seed = 0; seed < profiles; ++seed) {

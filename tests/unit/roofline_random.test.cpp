@@ -39,7 +39,7 @@ TEST_CASE("roofline.no_verdict_is_above_a_roof_but_impossible") {
 #ifdef KPROF_TEST_SHORT
   constexpr std::uint32_t profiles = 1000;
 #else
-  constexpr std::uint32_t profiles = 4000;
+  constexpr std::uint32_t profiles = 10'000;
 #endif
   std::size_t known = 0, kernels = 0;
   for (std::uint32_t seed = 0; seed < profiles; ++seed) {

@@ -11,6 +11,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/row_values.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/unguarded_cpu.hpp>
 #include <kprof/profile.hpp>
 
