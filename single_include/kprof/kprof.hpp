@@ -10637,8 +10637,8 @@ class launch_places {
  public:
   explicit launch_places(const profile& p) : p_(p) {
     if (!has_device_work(p)) return;
-    [[gnu::cold]] find_places();
-    [[gnu::cold]] find_kernels();
+    find_places();
+    find_kernels();
   }
 
   work_place of(const device_work& w) const {
@@ -23147,8 +23147,8 @@ struct text_plan {
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
     if (options.sort.empty()) sort = find_column(default_sort(p));
-    [[gnu::cold]] look_for_one_type(p);
-    [[gnu::cold]] choose_sections(p);
+    look_for_one_type(p);
+    choose_sections(p);
   }
 
  private:
@@ -27881,9 +27881,9 @@ class operator_groups {
     total = operator_total(
         p, [&](const scope_node& n) { return is_kept(n); }, plan.projected_on());
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
-    [[gnu::cold]] gather(std::move(sums), std::move(rows));
+    gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
-      [[gnu::cold]] choose_threshold();
+      choose_threshold();
       if (plan.by == grouping{} && !plan.options.all_parameters) fold_fields();
     }
     fold_below(folded_below);
@@ -27909,7 +27909,7 @@ class operator_groups {
   }
 
   [[gnu::cold]] std::vector<operator_row> rows_of(const grouping& by) const {
-    [[gnu::cold]] return in_order(operator_table(
+    return in_order(operator_table(
         p_, by, [&](const scope_node& n) { return is_kept(n); }, plan_.projected_on()));
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
@@ -27934,7 +27934,7 @@ class operator_groups {
     for (operator_row& row : rows)
       if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
         groups[group].rows.push_back(std::move(row));
-    [[gnu::cold]] list_sets(groups, plan_.by, kept_);
+    list_sets(groups, plan_.by, kept_);
   }
 
   /// Finds the nodes of rows that hold several sets of parameters. `kept`: the nodes that rows are
@@ -28006,7 +28006,7 @@ class operator_groups {
         if (move_large_rows(g, done, rows, left)) fields.clear();
       }
       move_rows(done, g);
-      [[gnu::cold]] put_in_order(g);
+      put_in_order(g);
     }
     choose_threshold();
   }
@@ -31838,7 +31838,7 @@ struct chosen_tree {
     for (const std::size_t least_calls : {std::size_t{0}, many}) {
       rows = fold_siblings(found, plan.options.order, least_calls);
       cut = {};
-      [[gnu::cold]] keep_largest(plan.tree_top);
+      keep_largest(plan.tree_top);
       const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
       if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
     }

@@ -91,8 +91,8 @@ class launch_places {
  public:
   explicit launch_places(const profile& p) : p_(p) {
     if (!has_device_work(p)) return;
-    [[gnu::cold]] find_places();
-    [[gnu::cold]] find_kernels();
+    find_places();
+    find_kernels();
   }
 
   work_place of(const device_work& w) const {

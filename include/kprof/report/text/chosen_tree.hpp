@@ -125,7 +125,7 @@ struct chosen_tree {
     for (const std::size_t least_calls : {std::size_t{0}, many}) {
       rows = fold_siblings(found, plan.options.order, least_calls);
       cut = {};
-      [[gnu::cold]] keep_largest(plan.tree_top);
+      keep_largest(plan.tree_top);
       const double all_ns = plan.device ? plan.all_device_ns : plan.all_self_ns;
       if ((plan.device ? cut.device_ns : cut.self_ns) <= most_folded * all_ns) return;
     }

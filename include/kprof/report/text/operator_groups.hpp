@@ -69,9 +69,9 @@ class operator_groups {
     total = operator_total(
         p, [&](const scope_node& n) { return is_kept(n); }, plan.projected_on());
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
-    [[gnu::cold]] gather(std::move(sums), std::move(rows));
+    gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
-      [[gnu::cold]] choose_threshold();
+      choose_threshold();
       if (plan.by == grouping{} && !plan.options.all_parameters) fold_fields();
     }
     fold_below(folded_below);
@@ -97,7 +97,7 @@ class operator_groups {
   }
 
   [[gnu::cold]] std::vector<operator_row> rows_of(const grouping& by) const {
-    [[gnu::cold]] return in_order(operator_table(
+    return in_order(operator_table(
         p_, by, [&](const scope_node& n) { return is_kept(n); }, plan_.projected_on()));
   }
   std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
@@ -122,7 +122,7 @@ class operator_groups {
     for (operator_row& row : rows)
       if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
         groups[group].rows.push_back(std::move(row));
-    [[gnu::cold]] list_sets(groups, plan_.by, kept_);
+    list_sets(groups, plan_.by, kept_);
   }
 
   /// Finds the nodes of rows that hold several sets of parameters. `kept`: the nodes that rows are
@@ -194,7 +194,7 @@ class operator_groups {
         if (move_large_rows(g, done, rows, left)) fields.clear();
       }
       move_rows(done, g);
-      [[gnu::cold]] put_in_order(g);
+      put_in_order(g);
     }
     choose_threshold();
   }

@@ -107,8 +107,8 @@ struct text_plan {
     all_device_ns = all_device_work(p).ns;
     roofs = has_ceilings(p.machine);
     if (options.sort.empty()) sort = find_column(default_sort(p));
-    [[gnu::cold]] look_for_one_type(p);
-    [[gnu::cold]] choose_sections(p);
+    look_for_one_type(p);
+    choose_sections(p);
   }
 
  private:
