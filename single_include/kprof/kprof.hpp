@@ -38746,6 +38746,19 @@ class KPROF_DETAIL_LOCAL log_folding {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
+  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
+  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
+    std::uint64_t ticks = 0;
+    for (const tree_node& n : tree.nodes()) ticks += n.self;
+    bool in_scope = false;
+    for (const open_frame& f : stack) {
+      if (!in_scope && f.adopted) continue;
+      if (!in_scope) ticks += elapsed(f.start, now);
+      in_scope = true;
+      ticks -= f.child_ticks;  // they are in the tree
+    }
+    return ticks;
+  }
   /// The innermost scopes, so many, captured work of other scopes, or set some up: where they
   /// do nothing else, their calls did no work.
   void capture_others(std::size_t scopes = ~std::size_t{0}) noexcept {
@@ -39206,15 +39219,17 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ == nullptr) return;
-    // The limit first: what a signal's handler writes behind the end would be lost.
-    limit = nullptr;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    writing_->end = published();
-    ++backlog_;
-    pool.retire(writing_);
-    writing_ = nullptr;
-    publish(nullptr);
+    if (writing_ != nullptr) pool.retire(end_chunk());
+  }
+  /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
+  /// the thread itself, which appends it or another one before it lets go of the lock.
+  chunk* take_writing() {
+    if (writing_ == nullptr) return nullptr;
+    fold();
+    chunk* const c = end_chunk();
+    finish_reading();
+    release(c);
+    return c;
   }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
@@ -39324,20 +39339,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     static_cast<void>(take_finished());
   }
 
-  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
-  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
-    std::uint64_t ticks = 0;
-    for (const tree_node& n : tree.nodes()) ticks += n.self;
-    bool in_scope = false;
-    for (const open_frame& f : stack) {
-      if (!in_scope && f.adopted) continue;
-      if (!in_scope) ticks += elapsed(f.start, now);
-      in_scope = true;
-      ticks -= f.child_ticks;  // they are in the tree
-    }
-    return ticks;
-  }
-
   /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
@@ -39426,6 +39427,16 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
            from->previous->number + 1 == from->number && --latest != 0)
       from = from->previous;
     return from;
+  }
+  /// Nothing is being written then.
+  chunk* end_chunk() noexcept {
+    // The limit first: what a signal's handler writes behind the end would be lost.
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    writing_->end = published();
+    ++backlog_;
+    publish(nullptr);
+    return std::exchange(writing_, nullptr);
   }
   void start_reading(chunk* c) noexcept {
     unread_ = c;
@@ -40446,6 +40457,19 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
   }
 
+  /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
+  bool begin_anew(thread_log& log, patience& waits) noexcept {
+    const auto own = waits.lock(log.mutex());
+    chunk* c = nullptr;
+    if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||
+        c == nullptr)
+      return false;
+    windows.lose(first_ticks(*c), c->last_ticks);
+    counts_.recycle_until(c->last_ticks);
+    log.append(c, pool);
+    return true;
+  }
+
  private:
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
@@ -41399,15 +41423,13 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c =
-        log.fits_no_chunk(record) ? nullptr : chunks_.refill(log, deferrable_chunks(), waits);
-    if (c == nullptr) return counts_.lose(lost);
+    if (log.fits_no_chunk(record)) return counts_.lose(lost);
+    chunk* const c = chunks_.refill(log, deferrable_chunks(), waits);
+    if (c == nullptr && !chunks_.begin_anew(log, waits)) return counts_.lose(lost);
     auto own = waits.lock(log.mutex());
-    if (!own) {
-      chunks_.pool.give_back(c);
-      return counts_.lose(lost);
-    }
-    log.append(c, chunks_.pool);
+    if (!own && c == nullptr) return true;
+    if (!own) return chunks_.pool.give_back(c), counts_.lose(lost);
+    if (c != nullptr) log.append(c, chunks_.pool);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
     const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();
