@@ -11,6 +11,7 @@
 #include <kprof/profile/ceilings.hpp>
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/profile/occupancy.hpp>
+#include <kprof/record/hold_cancellation.hpp>
 
 KPROF_DETAIL_BEGIN
 
@@ -19,7 +20,10 @@ KPROF_DETAIL_BEGIN
 /// own, and up to an eighth of the free memory meanwhile; the program's other threads should rest.
 /// Rounds in which a thread was preempted do not count, so that the rates hold on a loaded machine
 /// too. What cannot be measured is 0 and has its reason in `notes`. Throws std::bad_alloc.
-[[gnu::cold]] inline cpu_ceilings measure_ceilings() { return detail::cpu_measurement{}.take(); }
+[[gnu::cold]] inline cpu_ceilings measure_ceilings() {
+  const detail::hold_cancellation hold;  // the threads use what this one owns
+  return detail::cpu_measurement{}.take();
+}
 
 /// What a GPU reaches by the documents of its architecture, with the multiprocessors, clocks and
 /// bus that the driver describes it with. Nothing is measured. For an architecture that kprof does

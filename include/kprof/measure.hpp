@@ -24,6 +24,7 @@
 #include <kprof/write/message.hpp>
 #endif
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -83,24 +84,26 @@ namespace detail {
 
 #if KPROF_ENABLE
 
-/// Pauses the recording, if there is one, and goes on with it at the end.
+/// Pauses the recording, if there is one, and goes on with it at the end of the last of them.
 class KPROF_DETAIL_LOCAL recording_pause {
  public:
   [[gnu::cold]] recording_pause() {
-    if (listener() == nullptr) return;
+    if (count_.fetch_add(1) != 0 || listener() == nullptr) return;
     const profile before = snapshot();
     // Armed, a guard in the call would begin a recording.
-    paused_ = before.recording || before.state.starts_with("armed");
-    if (paused_) pause();
+    if (!before.recording && !before.state.starts_with("armed")) return;
+    has_paused_ = true;
+    pause();
   }
   [[gnu::cold]] ~recording_pause() {
-    if (paused_) resume();
+    if (count_.fetch_sub(1) == 1 && has_paused_.exchange(false)) resume();
   }
   recording_pause(const recording_pause&) = delete;
   recording_pause& operator=(const recording_pause&) = delete;
 
  private:
-  bool paused_ = false;
+  static inline std::atomic<int> count_{0};  // of all threads
+  static inline std::atomic<bool> has_paused_{false};
 };
 
 [[gnu::cold]] inline void fill_in(measured_calls& out, const call_samples& s,

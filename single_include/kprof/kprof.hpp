@@ -39067,6 +39067,19 @@ class KPROF_DETAIL_LOCAL log_folding {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
+  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
+  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
+    std::uint64_t ticks = 0;
+    for (const tree_node& n : tree.nodes()) ticks += n.self;
+    bool in_scope = false;
+    for (const open_frame& f : stack) {
+      if (!in_scope && f.adopted) continue;
+      if (!in_scope) ticks += elapsed(f.start, now);
+      in_scope = true;
+      ticks -= f.child_ticks;  // they are in the tree
+    }
+    return ticks;
+  }
   /// The innermost scopes, so many, captured work of other scopes, or set some up: where they
   /// do nothing else, their calls did no work.
   void capture_others(std::size_t scopes = ~std::size_t{0}) noexcept {
@@ -39527,15 +39540,17 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ == nullptr) return;
-    // The limit first: what a signal's handler writes behind the end would be lost.
-    limit = nullptr;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    writing_->end = published();
-    ++backlog_;
-    pool.retire(writing_);
-    writing_ = nullptr;
-    publish(nullptr);
+    if (writing_ != nullptr) pool.retire(end_chunk());
+  }
+  /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
+  /// the thread itself, which appends it or another one before it lets go of the lock.
+  chunk* take_writing() {
+    if (writing_ == nullptr) return nullptr;
+    fold();
+    chunk* const c = end_chunk();
+    finish_reading();
+    release(c);
+    return c;
   }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
@@ -39645,20 +39660,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     static_cast<void>(take_finished());
   }
 
-  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
-  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
-    std::uint64_t ticks = 0;
-    for (const tree_node& n : tree.nodes()) ticks += n.self;
-    bool in_scope = false;
-    for (const open_frame& f : stack) {
-      if (!in_scope && f.adopted) continue;
-      if (!in_scope) ticks += elapsed(f.start, now);
-      in_scope = true;
-      ticks -= f.child_ticks;  // they are in the tree
-    }
-    return ticks;
-  }
-
   /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
@@ -39747,6 +39748,16 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
            from->previous->number + 1 == from->number && --latest != 0)
       from = from->previous;
     return from;
+  }
+  /// Nothing is being written then.
+  chunk* end_chunk() noexcept {
+    // The limit first: what a signal's handler writes behind the end would be lost.
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    writing_->end = published();
+    ++backlog_;
+    publish(nullptr);
+    return std::exchange(writing_, nullptr);
   }
   void start_reading(chunk* c) noexcept {
     unread_ = c;
@@ -40767,6 +40778,19 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
   }
 
+  /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
+  bool begin_anew(thread_log& log, patience& waits) noexcept {
+    const auto own = waits.lock(log.mutex());
+    chunk* c = nullptr;
+    if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||
+        c == nullptr)
+      return false;
+    windows.lose(first_ticks(*c), c->last_ticks);
+    counts_.recycle_until(c->last_ticks);
+    log.append(c, pool);
+    return true;
+  }
+
  private:
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
@@ -41720,15 +41744,13 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c =
-        log.fits_no_chunk(record) ? nullptr : chunks_.refill(log, deferrable_chunks(), waits);
-    if (c == nullptr) return counts_.lose(lost);
+    if (log.fits_no_chunk(record)) return counts_.lose(lost);
+    chunk* const c = chunks_.refill(log, deferrable_chunks(), waits);
+    if (c == nullptr && !chunks_.begin_anew(log, waits)) return counts_.lose(lost);
     auto own = waits.lock(log.mutex());
-    if (!own) {
-      chunks_.pool.give_back(c);
-      return counts_.lose(lost);
-    }
-    log.append(c, chunks_.pool);
+    if (!own && c == nullptr) return true;
+    if (!own) return chunks_.pool.give_back(c), counts_.lose(lost);
+    if (c != nullptr) log.append(c, chunks_.pool);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
     const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();
@@ -51272,6 +51294,7 @@ KPROF_DETAIL_END
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -51406,6 +51429,51 @@ struct usable_cpus_of_machine {
                                 "/cpu.cfs_period_us"));
 }
 
+/// The number behind a name and a space in a line, as memory.stat has them; 0: there is none.
+[[gnu::cold]] inline std::uint64_t number_of_line(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    if (line.substr(0, name.size()) == name && line.substr(name.size(), 1) == " ")
+      return whole_number(line.substr(name.size() + 1)).value_or(0);
+  }
+  return 0;
+}
+
+/// The files of a control group's memory.
+struct memory_files {
+  const char* most;
+  const char* used;
+  const char* reclaimable;  // in memory.stat: files that were read and can be read again
+};
+/// How much memory a group and those around it still allow; the largest number: any.
+[[gnu::cold]] inline std::uint64_t free_in_groups(std::string group, const std::string& mount,
+                                                  const memory_files& files) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (;;) {
+    const bool is_root = group.size() <= 1 || group.rfind('/') == group.npos;
+    const std::string folder = is_root ? mount : mount + group;
+    const auto most = whole_number(system_file(folder + files.most));
+    const auto used = whole_number(system_file(folder + files.used));
+    if (most && used) {
+      const std::uint64_t again =
+          number_of_line(system_file(folder + "/memory.stat"), files.reclaimable);
+      const std::uint64_t kept = *used - std::min(*used, again);
+      least = std::min(least, *most - std::min(*most, kept));
+    }
+    if (is_root) return least;
+    group.resize(group.rfind('/'));
+  }
+}
+[[gnu::cold]] inline std::uint64_t own_free_bytes() {
+  const std::string groups = system_file("/proc/self/cgroup");
+  return std::min(
+      free_in_groups(own_group(groups, ""), "/sys/fs/cgroup",
+                     {"/memory.max", "/memory.current", "inactive_file"}),
+      free_in_groups(own_group(groups, "memory"), "/sys/fs/cgroup/memory",
+                     {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"}));
+}
+
 /// The data caches of a CPU, by level; `usable` are the CPUs that count as sharers.
 [[gnu::cold]] inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usable) {
   std::vector<data_cache> found;  // few, in the order of the levels
@@ -51464,13 +51532,9 @@ struct usable_cpus_of_machine {
   found.quota = own_quota();
   if (!found.cpus.empty()) found.data = data_caches(found.cpus.front(), found.cpus);
   found.free_bytes = kib_of_line(system_file("/proc/meminfo"), "MemAvailable");
-  const std::string group = "/sys/fs/cgroup" + own_group(system_file("/proc/self/cgroup"), "");
-  const auto most = whole_number(system_file(group + "/memory.max"));
-  const auto used = whole_number(system_file(group + "/memory.current"));
-  if (most && used) {
-    const std::uint64_t left = *most > *used ? *most - *used : 0;
-    if (left < found.free_bytes) found.free_bytes = left;
-  }
+  const std::uint64_t in_groups = own_free_bytes();
+  // 0 is what the system does not tell.
+  if (in_groups < found.free_bytes) found.free_bytes = std::max<std::uint64_t>(in_groups, 1);
   return found;
 }
 
@@ -51496,13 +51560,16 @@ class measuring_memory {
   static constexpr std::size_t walked_part = std::size_t{4} << 20U;  // of an array
 
   static constexpr std::size_t largest = std::size_t{32} << 20U;
+  /// Of an array in which DRAM can be measured.
+  static constexpr std::size_t least_of_dram = std::size_t{8} << 20U;
 
-  /// Bytes of each array: of all together an eighth of what is free at most, and 2 GiB.
+  /// Bytes of each array: of all together an eighth of what is free at most, and 2 GiB. What is
+  /// free is 0 where the system does not tell.
   [[gnu::cold]] static std::size_t size_for(unsigned threads, std::uint64_t free_bytes) {
+    if (free_bytes == 0) return least_of_dram;
     constexpr std::uint64_t most = std::uint64_t{2} << 30U;
     const std::uint64_t allowed = std::min(free_bytes / 8, most) / threads;
-    if (allowed >= largest) return largest;
-    return std::max(static_cast<std::size_t>(allowed), least) / page * page;
+    return std::min(static_cast<std::size_t>(allowed), largest) / page * page;
   }
 
   [[gnu::cold]] measuring_memory(unsigned threads, std::size_t bytes) : arrays_(threads) {
@@ -51554,7 +51621,7 @@ class measuring_memory {
   static std::size_t rounded(std::size_t bytes, std::size_t round) { return bytes / round * round; }
 
  private:
-  static constexpr std::size_t page = 4096, least = std::size_t{8} << 20U;
+  static constexpr std::size_t page = 4096;
   struct alignas(64) array {  // threads do not share a line
     std::byte* at = nullptr;
     std::size_t size = 0;
@@ -51751,7 +51818,9 @@ class cpu_measurement {
                                        &to}));
     result_.memory.reserve(machine_.data.size() + 1);
     // First, in case that the time is over before all is measured.
-    measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
+    const bool has_dram = memory.size(0) >= measuring_memory::least_of_dram;
+    if (has_dram) measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
+    else note("DRAM was not measured: too little memory is free");
     for (const data_cache& cache : machine_.data) {
       const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
       const auto all = static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
@@ -51761,7 +51830,8 @@ class cpu_measurement {
         measure_level(name, cache, bytes, false, memory);
       else note(name + " was not measured: too little memory is free");
     }
-    std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
+    if (has_dram)
+      std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
   }
 
   /// In the first `bytes` of each array. Where these are many, a round takes a part, as a round of
@@ -51888,7 +51958,9 @@ class ceilings_cache {
   ceilings_cache(const ceilings_cache&) = delete;
   ceilings_cache& operator=(const ceilings_cache&) = delete;
   ~ceilings_cache() {
-    if (lock_ >= 0) close_file(lock_);
+    if (lock_ < 0) return;
+    flock(lock_, LOCK_UN);  // a child that was forked meanwhile has the descriptor too
+    close_file(lock_);
   }
 
   const std::string& path() const noexcept { return path_; }
@@ -51898,9 +51970,9 @@ class ceilings_cache {
     written_ceilings found;
     std::int64_t age_s = 0;
     if (!read(found, age_s) || found.value.cpu.arithmetic.empty()) return false;
-    // Other programs disturbed it: another one may do better.
+    // Other programs disturbed it, or had the time or the memory: another one may do better.
     constexpr std::int64_t hour = 3600;
-    if (is_lower_bound(found.value.cpu) && (age_s > hour || age_s < -hour)) return false;
+    if (may_be_better(found.value.cpu) && (age_s > hour || age_s < -hour)) return false;
     out = std::move(found.value.cpu);
     date = one_line(found.date);
     return true;
@@ -51964,8 +52036,8 @@ class ceilings_cache {
   /// Without it, the file was cut short, and perhaps its last number.
   static constexpr std::string_view end_line = "# end\n";
 
-  [[gnu::cold]] static bool is_lower_bound(const cpu_ceilings& c) noexcept {
-    bool found = false;
+  [[gnu::cold]] static bool may_be_better(const cpu_ceilings& c) noexcept {
+    bool found = !c.notes.empty();  // of what was not measured
     for (const arithmetic_ceiling& a : c.arithmetic) found = found || a.operations.is_lower_bound;
     for (const memory_ceiling& m : c.memory)
       found = found || m.read.is_lower_bound || m.triad.is_lower_bound;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads are cancelled while they record, take snapshots and print a report into a full pipe: they
-// end, and the program goes on.
+// Threads are cancelled while they record, take snapshots, print a report into a full pipe and
+// measure the machine: they end, and the program goes on.
 
+#include <kprof/ceilings.hpp>
 #include <kprof/kprof.hpp>
 
 #include <fcntl.h>
@@ -42,6 +43,14 @@ void* report(void*) {
   }
   return nullptr;
 }
+void* measure(void*) {
+  for (;;) {
+    working = true;
+    static_cast<void>(kprof::measure_ceilings());
+    pthread_testcancel();
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -51,10 +60,11 @@ int main() {
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   pipe_path = "/proc/self/fd/" + std::to_string(ends[1]);
   int failures = 0;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 33; ++i) {
     pthread_t thread{};
     working = false;
-    pthread_create(&thread, nullptr, i % 3 == 0 ? &record : &report, nullptr);
+    const auto work = i >= 30 ? &measure : i % 3 == 0 ? &record : &report;
+    pthread_create(&thread, nullptr, work, nullptr);
     while (!working) usleep(10);
     usleep(static_cast<unsigned>(i % 2 == 0 ? 100'000 : i * 100));
     pthread_cancel(thread);

@@ -6,10 +6,13 @@
 #include "catch.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -77,6 +80,33 @@ TEST_CASE("machine_cpus.memory_is_no_more_than_it_takes_and_may_be_had") {
   CHECK(measuring_memory::size_for(2, 400 * mib) == 25 * mib);
   CHECK(measuring_memory::size_for(1, 0) == 8 * mib);
   CHECK(measuring_memory::size_for(128, 4096 * 1024 * mib) == 16 * mib);
+  CHECK(measuring_memory::size_for(16, 40 * mib) <= 40 * mib / 8 / 16);
+  CHECK(measuring_memory::size_for(16, 1) == 0);
+}
+
+TEST_CASE("machine_cpus.memory_that_the_groups_of_a_process_allow") {
+  const std::filesystem::path mount =
+      std::filesystem::temp_directory_path() / ("kprof_groups." + std::to_string(getpid()));
+  std::filesystem::create_directories(mount / "a/b");
+  const auto say = [&](const char* file, const char* text) {
+    std::ofstream(mount / file) << text << '\n';
+  };
+  const memory_files files{"/memory.max", "/memory.current", "inactive_file"};
+  const auto free_of = [&](const char* group) {
+    return free_in_groups(group, mount.string(), files);
+  };
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  CHECK(free_of("") == all);
+  say("a/b/memory.max", "max"), say("a/b/memory.current", "700");
+  CHECK(free_of("/a/b") == all);
+  say("a/memory.max", "1000"), say("a/memory.current", "900");
+  CHECK(free_of("/a/b") == 100);
+  say("a/memory.stat", "active_file 500\ninactive_file 300");
+  CHECK(free_of("/a/b") == 400);
+  say("a/b/memory.max", "650");
+  CHECK(free_of("/a/b") == 0);
+  CHECK(free_of("/") == all);
+  std::filesystem::remove_all(mount);
 }
 
 TEST_CASE("machine_cpus.parts_of_an_array_follow_one_another") {

@@ -10,9 +10,11 @@
 #include "catch.hpp"
 #include "machines.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
 
 using kprof::detail::call_samples;
 using kprof::detail::repeated_call;
@@ -291,6 +293,33 @@ TEST_CASE("measure.leaves_a_recording_as_it_is_and_pauses_it_meanwhile") {
   kprof::stop();
   CHECK(kprof::measure(Wordless{.n = 2}, guarded, quiet));
   CHECK(kprof::snapshot().state == "stopped");
+}
+
+TEST_CASE("measure.of_two_threads_pauses_until_the_later_one_ends") {
+  REQUIRE(kprof::start());
+  const kprof::measure_options once{.calls = 1, .cold = false, .print = false};
+  std::atomic<bool> first_began{false}, second_began{false}, first_ended{false};
+  const auto wait_for = [](const std::atomic<bool>& it) {
+    while (!it) std::this_thread::yield();
+  };
+  std::thread second([&] {
+    wait_for(first_began);
+    kprof::measure(
+        Wordless{},
+        [&] {
+          second_began = true;
+          wait_for(first_ended);
+          KPROF_REGION("measured");
+        },
+        once);
+  });
+  kprof::measure(
+      Wordless{}, [&] { first_began = true, wait_for(second_began); }, once);
+  first_ended = true;
+  second.join();
+  const kprof::profile run = kprof::snapshot();
+  CHECK(run.recording);
+  CHECK(run.complete.recorded == 0);
 }
 
 TEST_CASE("measure.wrong_limits_are_told_and_nothing_is_called") {

@@ -188,3 +188,20 @@ TEST_CASE("memory.a_recording_has_all_of_its_memory_whatever_the_last_one_took")
     CHECK(calls(p, "Row id=100000") == 1);
   }
 }
+
+TEST_CASE("memory.threads_that_hold_all_of_it_go_on_recording") {
+  REQUIRE(kprof::start(with_memory(1)));
+  std::atomic<int> waiting{40}, working{40};
+  std::vector<std::thread> all;
+  for (int t = 0; t < 40; ++t)
+    all.emplace_back([&] {
+      { KPROF_REGION("first"); }
+      for (--waiting; waiting > 0;) std::this_thread::yield();
+      for (int i = 0; i < 4999; ++i) { KPROF_REGION("later"); }
+      for (--working; working > 0;) std::this_thread::yield();
+    });
+  for (std::thread& t : all) t.join();
+  const kprof::profile p = kprof::snapshot();
+  CHECK(p.complete.recorded + p.complete.dropped == 200'000);
+  CHECK(p.complete.recorded > 100'000);
+}

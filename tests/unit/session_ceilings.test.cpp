@@ -11,6 +11,7 @@
 #include <kprof/kprof.hpp>
 #include <kprof/session/session_ceilings.hpp>
 
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -141,15 +142,27 @@ TEST_CASE("session_ceilings.a_measurement_holds_for_one_set_of_cpus") {
 
 TEST_CASE("session_ceilings.rates_that_others_disturbed_are_kept_for_an_hour") {
   const own_cache cache;
-  {
+  const timespec old[2] = {{time(nullptr) - 3700, 0}, {time(nullptr) - 3700, 0}};
+  const auto keep = [&](const kprof::cpu_ceilings& found) {
     ceilings_cache files;
     REQUIRE(files.prepare().ok());
-    REQUIRE(files.keep(sample_machine().cpu).ok());  // has lower bounds
-  }
+    REQUIRE(files.keep(found).ok());
+  };
+  kprof::cpu_ceilings found = sample_machine().cpu;  // has lower bounds
+  keep(found);
   CHECK(is_sample(reported("cache")));
-  const timespec old[2] = {{time(nullptr) - 3700, 0}, {time(nullptr) - 3700, 0}};
   REQUIRE(utimensat(AT_FDCWD, ceilings_cache{}.path().c_str(), old, 0) == 0);
   CHECK_THAT(reason(reported("cache")), Contains("this machine was not measured yet; "));
+
+  for (auto& a : found.arithmetic) a.operations.is_lower_bound = false;
+  for (auto& m : found.memory) m.read.is_lower_bound = m.triad.is_lower_bound = false;
+  for (const bool is_whole : {true, false}) {
+    found.notes.clear();
+    if (!is_whole) found.notes.emplace_back("DRAM was not measured: too little memory is free");
+    keep(found);
+    REQUIRE(utimensat(AT_FDCWD, ceilings_cache{}.path().c_str(), old, 0) == 0);
+    CHECK(reported("cache").machine.cpu.memory.empty() != is_whole);
+  }
 }
 
 TEST_CASE("session_ceilings.a_measurement_that_cannot_be_kept_is_left_out") {
@@ -179,6 +192,23 @@ TEST_CASE("session_ceilings.one_process_measures_at_a_time") {
   ceilings_cache other;
   REQUIRE(other.prepare().ok());
   CHECK_THAT(reason(reported("auto")), Contains("another process measures this machine now"));
+}
+
+TEST_CASE("session_ceilings.a_child_of_the_process_that_measured_keeps_nobody_from_it") {
+  const own_cache cache;
+  pid_t child = -1;
+  {
+    ceilings_cache files;
+    REQUIRE(files.prepare().ok());
+    child = fork();
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+  }
+  CHECK(ceilings_cache{}.prepare().ok());
+  REQUIRE(kill(child, SIGKILL) == 0);
+  REQUIRE(waitpid(child, nullptr, 0) == child);
 }
 
 TEST_CASE("session_ceilings.a_process_that_must_not_wait_measures_nothing") {

@@ -195,7 +195,9 @@ class cpu_measurement {
                                        &to}));
     result_.memory.reserve(machine_.data.size() + 1);
     // First, in case that the time is over before all is measured.
-    measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
+    const bool has_dram = memory.size(0) >= measuring_memory::least_of_dram;
+    if (has_dram) measure_level("DRAM", {0, 0, 1}, memory.size(0), true, memory);
+    else note("DRAM was not measured: too little memory is free");
     for (const data_cache& cache : machine_.data) {
       const bool is_last = &cache == &machine_.data.back() && cache.level > 2;
       const auto all = static_cast<std::size_t>(cache.bytes) / (is_last ? 4 : 2) / cache.sharers;
@@ -205,7 +207,8 @@ class cpu_measurement {
         measure_level(name, cache, bytes, false, memory);
       else note(name + " was not measured: too little memory is free");
     }
-    std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
+    if (has_dram)
+      std::rotate(result_.memory.begin(), result_.memory.begin() + 1, result_.memory.end());
   }
 
   /// In the first `bytes` of each array. Where these are many, a round takes a part, as a round of

@@ -24,13 +24,16 @@ class measuring_memory {
   static constexpr std::size_t walked_part = std::size_t{4} << 20U;  // of an array
 
   static constexpr std::size_t largest = std::size_t{32} << 20U;
+  /// Of an array in which DRAM can be measured.
+  static constexpr std::size_t least_of_dram = std::size_t{8} << 20U;
 
-  /// Bytes of each array: of all together an eighth of what is free at most, and 2 GiB.
+  /// Bytes of each array: of all together an eighth of what is free at most, and 2 GiB. What is
+  /// free is 0 where the system does not tell.
   [[gnu::cold]] static std::size_t size_for(unsigned threads, std::uint64_t free_bytes) {
+    if (free_bytes == 0) return least_of_dram;
     constexpr std::uint64_t most = std::uint64_t{2} << 30U;
     const std::uint64_t allowed = std::min(free_bytes / 8, most) / threads;
-    if (allowed >= largest) return largest;
-    return std::max(static_cast<std::size_t>(allowed), least) / page * page;
+    return std::min(static_cast<std::size_t>(allowed), largest) / page * page;
   }
 
   [[gnu::cold]] measuring_memory(unsigned threads, std::size_t bytes) : arrays_(threads) {
@@ -82,7 +85,7 @@ class measuring_memory {
   static std::size_t rounded(std::size_t bytes, std::size_t round) { return bytes / round * round; }
 
  private:
-  static constexpr std::size_t page = 4096, least = std::size_t{8} << 20U;
+  static constexpr std::size_t page = 4096;
   struct alignas(64) array {  // threads do not share a line
     std::byte* at = nullptr;
     std::size_t size = 0;

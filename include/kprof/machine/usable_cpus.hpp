@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -144,6 +145,51 @@ struct usable_cpus_of_machine {
                                 "/cpu.cfs_period_us"));
 }
 
+/// The number behind a name and a space in a line, as memory.stat has them; 0: there is none.
+[[gnu::cold]] inline std::uint64_t number_of_line(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    if (line.substr(0, name.size()) == name && line.substr(name.size(), 1) == " ")
+      return whole_number(line.substr(name.size() + 1)).value_or(0);
+  }
+  return 0;
+}
+
+/// The files of a control group's memory.
+struct memory_files {
+  const char* most;
+  const char* used;
+  const char* reclaimable;  // in memory.stat: files that were read and can be read again
+};
+/// How much memory a group and those around it still allow; the largest number: any.
+[[gnu::cold]] inline std::uint64_t free_in_groups(std::string group, const std::string& mount,
+                                                  const memory_files& files) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (;;) {
+    const bool is_root = group.size() <= 1 || group.rfind('/') == group.npos;
+    const std::string folder = is_root ? mount : mount + group;
+    const auto most = whole_number(system_file(folder + files.most));
+    const auto used = whole_number(system_file(folder + files.used));
+    if (most && used) {
+      const std::uint64_t again =
+          number_of_line(system_file(folder + "/memory.stat"), files.reclaimable);
+      const std::uint64_t kept = *used - std::min(*used, again);
+      least = std::min(least, *most - std::min(*most, kept));
+    }
+    if (is_root) return least;
+    group.resize(group.rfind('/'));
+  }
+}
+[[gnu::cold]] inline std::uint64_t own_free_bytes() {
+  const std::string groups = system_file("/proc/self/cgroup");
+  return std::min(
+      free_in_groups(own_group(groups, ""), "/sys/fs/cgroup",
+                     {"/memory.max", "/memory.current", "inactive_file"}),
+      free_in_groups(own_group(groups, "memory"), "/sys/fs/cgroup/memory",
+                     {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"}));
+}
+
 /// The data caches of a CPU, by level; `usable` are the CPUs that count as sharers.
 [[gnu::cold]] inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usable) {
   std::vector<data_cache> found;  // few, in the order of the levels
@@ -202,13 +248,9 @@ struct usable_cpus_of_machine {
   found.quota = own_quota();
   if (!found.cpus.empty()) found.data = data_caches(found.cpus.front(), found.cpus);
   found.free_bytes = kib_of_line(system_file("/proc/meminfo"), "MemAvailable");
-  const std::string group = "/sys/fs/cgroup" + own_group(system_file("/proc/self/cgroup"), "");
-  const auto most = whole_number(system_file(group + "/memory.max"));
-  const auto used = whole_number(system_file(group + "/memory.current"));
-  if (most && used) {
-    const std::uint64_t left = *most > *used ? *most - *used : 0;
-    if (left < found.free_bytes) found.free_bytes = left;
-  }
+  const std::uint64_t in_groups = own_free_bytes();
+  // 0 is what the system does not tell.
+  if (in_groups < found.free_bytes) found.free_bytes = std::max<std::uint64_t>(in_groups, 1);
   return found;
 }
 

@@ -82,6 +82,19 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
   }
 
+  /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
+  bool begin_anew(thread_log& log, patience& waits) noexcept {
+    const auto own = waits.lock(log.mutex());
+    chunk* c = nullptr;
+    if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||
+        c == nullptr)
+      return false;
+    windows.lose(first_ticks(*c), c->last_ticks);
+    counts_.recycle_until(c->last_ticks);
+    log.append(c, pool);
+    return true;
+  }
+
  private:
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());

@@ -44,6 +44,19 @@ class KPROF_DETAIL_LOCAL log_folding {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
+  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
+  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
+    std::uint64_t ticks = 0;
+    for (const tree_node& n : tree.nodes()) ticks += n.self;
+    bool in_scope = false;
+    for (const open_frame& f : stack) {
+      if (!in_scope && f.adopted) continue;
+      if (!in_scope) ticks += elapsed(f.start, now);
+      in_scope = true;
+      ticks -= f.child_ticks;  // they are in the tree
+    }
+    return ticks;
+  }
   /// The innermost scopes, so many, captured work of other scopes, or set some up: where they
   /// do nothing else, their calls did no work.
   void capture_others(std::size_t scopes = ~std::size_t{0}) noexcept {

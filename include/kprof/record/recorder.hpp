@@ -80,15 +80,13 @@ class KPROF_DETAIL_LOCAL recorder {
     const bool joined = !recorder_is_lost && attempt([&] { restart_in_child(), join(waits); });
     if (!joined || this_log == &empty_log) return counts_.lose(lost);
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c =
-        log.fits_no_chunk(record) ? nullptr : chunks_.refill(log, deferrable_chunks(), waits);
-    if (c == nullptr) return counts_.lose(lost);
+    if (log.fits_no_chunk(record)) return counts_.lose(lost);
+    chunk* const c = chunks_.refill(log, deferrable_chunks(), waits);
+    if (c == nullptr && !chunks_.begin_anew(log, waits)) return counts_.lose(lost);
     auto own = waits.lock(log.mutex());
-    if (!own) {
-      chunks_.pool.give_back(c);
-      return counts_.lose(lost);
-    }
-    log.append(c, chunks_.pool);
+    if (!own && c == nullptr) return true;
+    if (!own) return chunks_.pool.give_back(c), counts_.lose(lost);
+    if (c != nullptr) log.append(c, chunks_.pool);
     if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
     const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
     own.unlock();

@@ -86,15 +86,17 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ == nullptr) return;
-    // The limit first: what a signal's handler writes behind the end would be lost.
-    limit = nullptr;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    writing_->end = published();
-    ++backlog_;
-    pool.retire(writing_);
-    writing_ = nullptr;
-    publish(nullptr);
+    if (writing_ != nullptr) pool.retire(end_chunk());
+  }
+  /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
+  /// the thread itself, which appends it or another one before it lets go of the lock.
+  chunk* take_writing() {
+    if (writing_ == nullptr) return nullptr;
+    fold();
+    chunk* const c = end_chunk();
+    finish_reading();
+    release(c);
+    return c;
   }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
@@ -204,20 +206,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     static_cast<void>(take_finished());
   }
 
-  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
-  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
-    std::uint64_t ticks = 0;
-    for (const tree_node& n : tree.nodes()) ticks += n.self;
-    bool in_scope = false;
-    for (const open_frame& f : stack) {
-      if (!in_scope && f.adopted) continue;
-      if (!in_scope) ticks += elapsed(f.start, now);
-      in_scope = true;
-      ticks -= f.child_ticks;  // they are in the tree
-    }
-    return ticks;
-  }
-
   /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
@@ -306,6 +294,16 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
            from->previous->number + 1 == from->number && --latest != 0)
       from = from->previous;
     return from;
+  }
+  /// Nothing is being written then.
+  chunk* end_chunk() noexcept {
+    // The limit first: what a signal's handler writes behind the end would be lost.
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    writing_->end = published();
+    ++backlog_;
+    publish(nullptr);
+    return std::exchange(writing_, nullptr);
   }
   void start_reading(chunk* c) noexcept {
     unread_ = c;

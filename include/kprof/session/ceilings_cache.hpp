@@ -88,7 +88,9 @@ class ceilings_cache {
   ceilings_cache(const ceilings_cache&) = delete;
   ceilings_cache& operator=(const ceilings_cache&) = delete;
   ~ceilings_cache() {
-    if (lock_ >= 0) close_file(lock_);
+    if (lock_ < 0) return;
+    flock(lock_, LOCK_UN);  // a child that was forked meanwhile has the descriptor too
+    close_file(lock_);
   }
 
   const std::string& path() const noexcept { return path_; }
@@ -98,9 +100,9 @@ class ceilings_cache {
     written_ceilings found;
     std::int64_t age_s = 0;
     if (!read(found, age_s) || found.value.cpu.arithmetic.empty()) return false;
-    // Other programs disturbed it: another one may do better.
+    // Other programs disturbed it, or had the time or the memory: another one may do better.
     constexpr std::int64_t hour = 3600;
-    if (is_lower_bound(found.value.cpu) && (age_s > hour || age_s < -hour)) return false;
+    if (may_be_better(found.value.cpu) && (age_s > hour || age_s < -hour)) return false;
     out = std::move(found.value.cpu);
     date = one_line(found.date);
     return true;
@@ -164,8 +166,8 @@ class ceilings_cache {
   /// Without it, the file was cut short, and perhaps its last number.
   static constexpr std::string_view end_line = "# end\n";
 
-  [[gnu::cold]] static bool is_lower_bound(const cpu_ceilings& c) noexcept {
-    bool found = false;
+  [[gnu::cold]] static bool may_be_better(const cpu_ceilings& c) noexcept {
+    bool found = !c.notes.empty();  // of what was not measured
     for (const arithmetic_ceiling& a : c.arithmetic) found = found || a.operations.is_lower_bound;
     for (const memory_ceiling& m : c.memory)
       found = found || m.read.is_lower_bound || m.triad.is_lower_bound;
