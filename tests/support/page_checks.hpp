@@ -164,9 +164,9 @@ inline operator_page operator_table_of(const std::string& page) {
     const screen_line line(lines[i]);
     const std::string left = line.columns(0, calls_end);
     const std::size_t cell = left.find_last_of(' ');
-    const bool counts = line.width() >= calls_end && !left.empty() && left.back() != ' ';
-    const std::string text = counts ? left.substr(0, cell + 1) : left;
-    if (!counts && !out.rows.empty() && !is_fold(left)) {
+    const bool has_calls = line.width() >= calls_end && !left.empty() && left.back() != ' ';
+    const std::string text = has_calls ? left.substr(0, cell + 1) : left;
+    if (!has_calls && !out.rows.empty() && !is_fold(left)) {
       out.rows.back().text += ' ' + one_spaced(text);
       continue;
     }
@@ -272,8 +272,8 @@ inline std::vector<std::string> kernel_rows_of(const std::string& page) {
     if (left.find("more row") != std::string::npos &&
         (left.find("(top=") != std::string::npos || left.find("(kernels=on") != std::string::npos))
       continue;
-    const bool counts = line.width() >= end && !left.empty() && left.back() != ' ';
-    if (counts) rows.push_back(one_spaced(left.substr(0, left.find_last_of(' ') + 1)));
+    const bool has_calls = line.width() >= end && !left.empty() && left.back() != ' ';
+    if (has_calls) rows.push_back(one_spaced(left.substr(0, left.find_last_of(' ') + 1)));
     else if (!rows.empty()) rows.back() += '\n' + one_spaced(left);
   }
   return rows;
