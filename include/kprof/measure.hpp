@@ -24,10 +24,10 @@
 #include <kprof/write/message.hpp>
 #endif
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -88,22 +88,26 @@ namespace detail {
 class KPROF_DETAIL_LOCAL recording_pause {
  public:
   [[gnu::cold]] recording_pause() {
-    if (count_.fetch_add(1) != 0 || listener() == nullptr) return;
-    const profile before = snapshot();
-    // Armed, a guard in the call would begin a recording.
-    if (!before.recording && !before.state.starts_with("armed")) return;
-    has_paused_ = true;
-    pause();
+    const std::lock_guard lock(mutex_);
+    if (count_ == 0 && listener() != nullptr) {
+      const profile before = snapshot();
+      // Armed, a guard in the call would begin a recording.
+      has_paused_ = before.recording || before.state.starts_with("armed");
+      if (has_paused_) pause();
+    }
+    ++count_;
   }
   [[gnu::cold]] ~recording_pause() {
-    if (count_.fetch_sub(1) == 1 && has_paused_.exchange(false)) resume();
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0 && std::exchange(has_paused_, false)) resume();
   }
   recording_pause(const recording_pause&) = delete;
   recording_pause& operator=(const recording_pause&) = delete;
 
  private:
-  static inline std::atomic<int> count_{0};  // of all threads
-  static inline std::atomic<bool> has_paused_{false};
+  static inline std::mutex mutex_;  // guards the two below
+  static inline int count_ = 0;     // of all threads
+  static inline bool has_paused_ = false;
 };
 
 [[gnu::cold]] inline void fill_in(measured_calls& out, const call_samples& s,

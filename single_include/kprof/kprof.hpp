@@ -13658,7 +13658,8 @@ class known_classes {
   /// Whether these parts are told by the class.
   [[gnu::cold]] bool tell(const parts_of_several& all) const {
     if (class_.empty()) return all_same(all);
-    std::vector<const name_parts*> first(all.size());
+    // Of a part of the kernels the classes may be any of all kernels'.
+    std::vector<const name_parts*> first(*std::max_element(class_.begin(), class_.end()) + 1U);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const name_parts*& of_class = first[class_[i]];
       if (of_class == nullptr) of_class = all[i];
@@ -21011,14 +21012,16 @@ namespace detail::advice_rules {
   }
   if (!(out.time_ns > 0) || out.time_ns < 0.2 * f.device_ns) return false;
   const auto thread = std::max_element(of_thread.begin(), of_thread.end());
-  if (p.threads.size() > 1 && *thread >= 0.5 * out.time_ns) {
+  const auto number = static_cast<std::uint32_t>(thread - of_thread.begin());
+  const bool is_one = number < p.threads.size() && p.threads[number].merged == 0;
+  if (is_one && p.threads.size() > 1 && *thread >= 0.5 * out.time_ns) {
     out.time_ns = *thread;
-    out.where = "Thread " + thread_text(p, static_cast<std::uint32_t>(thread - of_thread.begin()));
+    out.where = "Thread " + thread_text(p, number);
     out.fact = sentence("launches # of the device time, #, outside all scopes",
                         {as_share(*thread / f.device_ns), as_time(*thread)});
     out.action =
-        "Guard it there, or put it under the scopes that it works for: take "
-        "kprof::context::current() where they are open, and kprof::context_guard in this thread";
+        "Guard these launches in that thread, or put them under the scopes that they are for: "
+        "kprof::context::current() where these are open, kprof::context_guard in that thread";
     return true;
   }
   const auto name = std::max_element(of_name.begin(), of_name.end());
@@ -21027,7 +21030,7 @@ namespace detail::advice_rules {
   out.where = "The program";
   out.fact = sentence("launches # of the device time, #, in no operator",
                       {as_share(out.time_ns / f.device_ns), as_time(out.time_ns)});
-  out.action = sentence("Guard the calls that launch it with KPROF_OP; most of it is #, #",
+  out.action = sentence("Guard the calls that launch it with KPROF_OP; the largest kernel is #, #",
                         {as_text(kernel), as_time(*name)});
   return true;
 }
@@ -21314,8 +21317,8 @@ inline constexpr explanation explanations[] = {
      "in calls whose CPU time is known, no work on a device, and H2 silent",
      "the time on no CPU beyond that", "VTune"},
     {"H14", "kernels are launched in no operator",
-     "20 % of the device time; of a thread that launches half of it with no scope open, that "
-     "thread",
+     "20 % of the device time; where one thread launches half of them with no scope open, it is "
+     "named",
      "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
@@ -27301,7 +27304,8 @@ struct chosen_kernels {
   std::vector<kernel_row> rows;
   std::vector<configurations> folded;
   hidden filtered, cut;
-  bool summed = false;  // launch configurations of a kernel are in one row
+  bool summed = false;   // launch configurations of a kernel are in one row
+  bool outside = false;  // all are outside any operator
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     const grouping by = plan.by.without(group_key::step);  // devices' work is not told apart by it
@@ -27314,6 +27318,9 @@ struct chosen_kernels {
     }
     rows = kernel_summing(p, by, kept).finish();
     if (!plan.by_launch) sum_launches(p, by, kept);
+    outside = !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const kernel_row& row) {
+      return row.place == launch_place::outside_operators;
+    });
     if (plan.options.top > 0 && plan.by == grouping{}) fold_configurations();
     // no line that says of two rows that they are left out
     if (plan.kernels_top > 0 && rows.size() <= std::min(plan.kernels_top + 2, plan.options.top))
@@ -27367,6 +27374,12 @@ struct chosen_kernels {
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (rows[i].share < small_share && !rows[i].kernel.empty())
         by_kernel[key_of(rows[i])].push_back(i);
+    std::size_t many = 0;
+    for (const auto& [key, some] : by_kernel) many += some.size() > most_small ? some.size() : 0;
+    // Not all rows: the largest stays.
+    if (many == rows.size() && many > 0)
+      for (auto& [key, some] : by_kernel)
+        if (some[0] == 0) some.erase(some.begin());
     std::vector<char> is_folded(rows.size());
     for (const auto& [key, some] : by_kernel) {
       if (some.size() <= most_small) continue;
@@ -27462,12 +27475,9 @@ struct chosen_kernels {
     return;
   const chosen_kernels chosen(p, plan);
   out.space();
-  const bool outside = std::all_of(
-      chosen.rows.begin(), chosen.rows.end(),
-      [](const kernel_row& row) { return row.place == launch_place::outside_operators; });
   out.paragraph("",
                 "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) +
-                    " of device time" + (outside ? "; all are outside any operator" : "") +
+                    " of device time" + (chosen.outside ? "; all are outside any operator" : "") +
                     (chosen.summed ? "; a row for each launch configuration: kernels=on" : ""),
                 2, line_style::bold);
   out.space();
@@ -34877,7 +34887,7 @@ class KPROF_DETAIL_LOCAL chunk_pool {
   }
 
   /// The oldest full chunk, where more memory is held than may be; else nullptr.
-  chunk* take_excess() noexcept {
+  [[gnu::cold]] chunk* take_excess() noexcept {
     const std::lock_guard lock(mutex_);
     chunk* const c = held_ > limit_ ? first_ : nullptr;
     if (c != nullptr) unqueue(c);
@@ -39539,12 +39549,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   }
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
-  void stop_writing(chunk_pool& pool) noexcept {
+  [[gnu::cold]] void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ != nullptr) pool.retire(end_chunk());
   }
   /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
   /// the thread itself, which appends it or another one before it lets go of the lock.
-  chunk* take_writing() {
+  [[gnu::cold]] chunk* take_writing() {
     if (writing_ == nullptr) return nullptr;
     fold();
     chunk* const c = end_chunk();
@@ -39750,7 +39760,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     return from;
   }
   /// Nothing is being written then.
-  chunk* end_chunk() noexcept {
+  [[gnu::cold]] chunk* end_chunk() noexcept {
     // The limit first: what a signal's handler writes behind the end would be lost.
     limit = nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -40731,13 +40741,14 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
   /// Folds and gives back what is held above the limit: threads that recorded while it fell took
   /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
-  void give_back_excess() noexcept {
+  [[gnu::cold]] void give_back_excess() noexcept {
     while (chunk* const c = pool.take_excess()) {
       thread_log& owner = *c->owner;
       const std::lock_guard own(owner.mutex());
       if (!c->folded && !attempt([&] { counts_.time_folding([&] { owner.fold(); }); }))
         return pool.put_back(c);
       owner.release(c);
+      windows.lose(first_ticks(*c), c->last_ticks);
       counts_.recycle_until(c->last_ticks);
       pool.give_back(c);
     }
@@ -40779,7 +40790,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
-  bool begin_anew(thread_log& log, patience& waits) noexcept {
+  [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* c = nullptr;
     if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||
@@ -49179,7 +49190,8 @@ struct round_part {
     std::int64_t ns;
     double done;  // of 1
   };
-  std::array<mark, 16> marks{};
+  static constexpr std::size_t most_marks = 16;
+  std::array<mark, most_marks> marks{};
   unsigned marked = 0;
 
   /// Says how much of its part the thread has done by now. More than there is room for are dropped.
@@ -49202,9 +49214,9 @@ struct round_part {
   }
 };
 
-/// How long a round takes at the rate that the threads reach while all of them run: what shares
-/// memory unevenly among them would otherwise be timed by the slowest, the others idle at the end.
-/// 0 where a thread was preempted for more than 3 % of its time, or where the threads ran together
+/// How long a round takes at the rate that the threads reach while all of them run. Threads that
+/// get unequal shares of memory end at different times: up to the last end, others are idle. 0
+/// where a thread was preempted for more than 3 % of its time, or where the threads ran together
 /// for less than 60 % of it.
 [[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
   if (parts.empty()) return 0;
@@ -51534,7 +51546,8 @@ struct memory_files {
   found.free_bytes = kib_of_line(system_file("/proc/meminfo"), "MemAvailable");
   const std::uint64_t in_groups = own_free_bytes();
   // 0 is what the system does not tell.
-  if (in_groups < found.free_bytes) found.free_bytes = std::max<std::uint64_t>(in_groups, 1);
+  if (in_groups != ~std::uint64_t{0} && (found.free_bytes == 0 || in_groups < found.free_bytes))
+    found.free_bytes = std::max<std::uint64_t>(in_groups, 1);
   return found;
 }
 
@@ -51683,6 +51696,7 @@ struct timed_work {
   [[gnu::cold]] void in_pieces(std::byte* a, unsigned thread, round_part& part) const {
     constexpr std::size_t behind = std::size_t{1} << 20U;
     const std::size_t piece = is_triad ? behind / 8 : behind / 4;
+    static_assert(measuring_memory::walked_part / (behind / 4) <= round_part::most_marks);
     const std::byte* const left = memory->walked_before(thread, walks) + bytes - behind;
     for (std::size_t at = 0; at < bytes; at += piece) {
       const std::size_t n = std::min(piece, bytes - at);

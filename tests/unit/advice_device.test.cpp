@@ -309,12 +309,12 @@ TEST_CASE("advice_device.H14_kernels_in_no_operator") {
   CHECK(gain(run(1.9, 0, 0), "H14") == silent);
   CHECK(gain(run(1, 1, 0), "H14") == not_stated);
   CHECK(kprof_test::text_of(asked(run(2, 0, 0), "H14")[0]) ==
-        "Thread main 1 launches 20% of the device time, 2.00 ms, outside all scopes. Guard it "
-        "there, or put it under the scopes that it works for: take kprof::context::current() where "
-        "they are open, and kprof::context_guard in this thread");
+        "Thread main 1 launches 20% of the device time, 2.00 ms, outside all scopes. Guard these "
+        "launches in that thread, or put them under the scopes that they are for: "
+        "kprof::context::current() where these are open, kprof::context_guard in that thread");
   CHECK(kprof_test::text_of(asked(run(1, 2, 0), "H14")[0]) ==
         "The program launches 30% of the device time, 3.00 ms, in no operator. Guard the calls "
-        "that launch it with KPROF_OP; most of it is inside, 2.00 ms");
+        "that launch it with KPROF_OP; the largest kernel is inside, 2.00 ms");
   CHECK(kprof_test::text_of(asked(run(1, 2, 3), "H14")[0])
             .find("Thread autograd 2 launches 30% of the device time, 3.00 ms, outside") == 0);
   CHECK(kprof_test::text_of(asked(run(1, 2, 2.9), "H14")[0]).find("The program launches 59%") == 0);
@@ -322,6 +322,9 @@ TEST_CASE("advice_device.H14_kernels_in_no_operator") {
   profile p = run(0, 0, 3);
   p.device.work[1].task = kprof::device_task::copy;
   CHECK(gain(p, "H14") == silent);
+  p = run(0, 0, 3);
+  p.threads[1].merged = 38;
+  CHECK(kprof_test::text_of(asked(p, "H14")[0]).find("The program launches 30%") == 0);
   p = run(3, 0, 0);
   p.threads.resize(1);
   CHECK(kprof_test::text_of(asked(p, "H14")[0]).find("The program launches 30%") == 0);

@@ -114,3 +114,18 @@ TEST_CASE("kernel_gist.a_name_that_is_cut_keeps_what_it_does_and_its_brackets") 
   CHECK(at("CUDAFunctor_add", 46) == "vectorized_elementwise_\u2026CUDAFunctor_add<float>");
   CHECK(at("FusedAdam", 46) == "multi_tensor_apply\u2026FusedAdamMathFunctor<float>");
 }
+
+// Arguments that begin with a bracket, where nothing of the name has been written before.
+TEST_CASE("kernel_gist.arguments_in_brackets_are_told_apart") {
+  for (const char* open : {"{unnamed type#", "{lambda(int)#", "(B)", "[", "(ns::S){"}) {
+    const std::string close = open[0] == '{' || open[1] == 'n' ? "}" : open[0] == '[' ? "]" : "";
+    std::vector<std::string> names;
+    for (const char* first : {"1, A", "2, A", "3, A"})
+      names.push_back(std::string{"void k<"} + first + ">(int)");
+    for (const char* last : {"1", "2"})
+      names.push_back("void k<4, " + (open + (last + close)) + ">(int)");
+    const std::vector<std::string> told = kprof::telling_kernel_names(names);
+    for (std::size_t i = 0; i < told.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k) CHECK(told[i] != told[k]);
+  }
+}

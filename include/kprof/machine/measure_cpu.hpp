@@ -60,6 +60,7 @@ struct timed_work {
   [[gnu::cold]] void in_pieces(std::byte* a, unsigned thread, round_part& part) const {
     constexpr std::size_t behind = std::size_t{1} << 20U;
     const std::size_t piece = is_triad ? behind / 8 : behind / 4;
+    static_assert(measuring_memory::walked_part / (behind / 4) <= round_part::most_marks);
     const std::byte* const left = memory->walked_before(thread, walks) + bytes - behind;
     for (std::size_t at = 0; at < bytes; at += piece) {
       const std::size_t n = std::min(piece, bytes - at);

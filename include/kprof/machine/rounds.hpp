@@ -41,7 +41,8 @@ struct round_part {
     std::int64_t ns;
     double done;  // of 1
   };
-  std::array<mark, 16> marks{};
+  static constexpr std::size_t most_marks = 16;
+  std::array<mark, most_marks> marks{};
   unsigned marked = 0;
 
   /// Says how much of its part the thread has done by now. More than there is room for are dropped.
@@ -64,9 +65,9 @@ struct round_part {
   }
 };
 
-/// How long a round takes at the rate that the threads reach while all of them run: what shares
-/// memory unevenly among them would otherwise be timed by the slowest, the others idle at the end.
-/// 0 where a thread was preempted for more than 3 % of its time, or where the threads ran together
+/// How long a round takes at the rate that the threads reach while all of them run. Threads that
+/// get unequal shares of memory end at different times: up to the last end, others are idle. 0
+/// where a thread was preempted for more than 3 % of its time, or where the threads ran together
 /// for less than 60 % of it.
 [[gnu::cold]] inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcept {
   if (parts.empty()) return 0;

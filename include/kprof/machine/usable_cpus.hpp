@@ -250,7 +250,8 @@ struct memory_files {
   found.free_bytes = kib_of_line(system_file("/proc/meminfo"), "MemAvailable");
   const std::uint64_t in_groups = own_free_bytes();
   // 0 is what the system does not tell.
-  if (in_groups < found.free_bytes) found.free_bytes = std::max<std::uint64_t>(in_groups, 1);
+  if (in_groups != ~std::uint64_t{0} && (found.free_bytes == 0 || in_groups < found.free_bytes))
+    found.free_bytes = std::max<std::uint64_t>(in_groups, 1);
   return found;
 }
 

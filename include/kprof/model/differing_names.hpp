@@ -54,7 +54,8 @@ class known_classes {
   /// Whether these parts are told by the class.
   [[gnu::cold]] bool tell(const parts_of_several& all) const {
     if (class_.empty()) return all_same(all);
-    std::vector<const name_parts*> first(all.size());
+    // Of a part of the kernels the classes may be any of all kernels'.
+    std::vector<const name_parts*> first(*std::max_element(class_.begin(), class_.end()) + 1U);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const name_parts*& of_class = first[class_[i]];
       if (of_class == nullptr) of_class = all[i];

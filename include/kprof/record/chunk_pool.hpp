@@ -72,7 +72,7 @@ class KPROF_DETAIL_LOCAL chunk_pool {
   }
 
   /// The oldest full chunk, where more memory is held than may be; else nullptr.
-  chunk* take_excess() noexcept {
+  [[gnu::cold]] chunk* take_excess() noexcept {
     const std::lock_guard lock(mutex_);
     chunk* const c = held_ > limit_ ? first_ : nullptr;
     if (c != nullptr) unqueue(c);

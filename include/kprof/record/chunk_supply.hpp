@@ -35,13 +35,14 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
   /// Folds and gives back what is held above the limit: threads that recorded while it fell took
   /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
-  void give_back_excess() noexcept {
+  [[gnu::cold]] void give_back_excess() noexcept {
     while (chunk* const c = pool.take_excess()) {
       thread_log& owner = *c->owner;
       const std::lock_guard own(owner.mutex());
       if (!c->folded && !attempt([&] { counts_.time_folding([&] { owner.fold(); }); }))
         return pool.put_back(c);
       owner.release(c);
+      windows.lose(first_ticks(*c), c->last_ticks);
       counts_.recycle_until(c->last_ticks);
       pool.give_back(c);
     }
@@ -83,7 +84,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
-  bool begin_anew(thread_log& log, patience& waits) noexcept {
+  [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* c = nullptr;
     if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||

@@ -85,12 +85,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   }
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
-  void stop_writing(chunk_pool& pool) noexcept {
+  [[gnu::cold]] void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ != nullptr) pool.retire(end_chunk());
   }
   /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
   /// the thread itself, which appends it or another one before it lets go of the lock.
-  chunk* take_writing() {
+  [[gnu::cold]] chunk* take_writing() {
     if (writing_ == nullptr) return nullptr;
     fold();
     chunk* const c = end_chunk();
@@ -296,7 +296,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     return from;
   }
   /// Nothing is being written then.
-  chunk* end_chunk() noexcept {
+  [[gnu::cold]] chunk* end_chunk() noexcept {
     // The limit first: what a signal's handler writes behind the end would be lost.
     limit = nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -249,8 +249,8 @@ inline constexpr explanation explanations[] = {
      "in calls whose CPU time is known, no work on a device, and H2 silent",
      "the time on no CPU beyond that", "VTune"},
     {"H14", "kernels are launched in no operator",
-     "20 % of the device time; of a thread that launches half of it with no scope open, that "
-     "thread",
+     "20 % of the device time; where one thread launches half of them with no scope open, it is "
+     "named",
      "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",

@@ -131,14 +131,16 @@ namespace detail::advice_rules {
   }
   if (!(out.time_ns > 0) || out.time_ns < 0.2 * f.device_ns) return false;
   const auto thread = std::max_element(of_thread.begin(), of_thread.end());
-  if (p.threads.size() > 1 && *thread >= 0.5 * out.time_ns) {
+  const auto number = static_cast<std::uint32_t>(thread - of_thread.begin());
+  const bool is_one = number < p.threads.size() && p.threads[number].merged == 0;
+  if (is_one && p.threads.size() > 1 && *thread >= 0.5 * out.time_ns) {
     out.time_ns = *thread;
-    out.where = "Thread " + thread_text(p, static_cast<std::uint32_t>(thread - of_thread.begin()));
+    out.where = "Thread " + thread_text(p, number);
     out.fact = sentence("launches # of the device time, #, outside all scopes",
                         {as_share(*thread / f.device_ns), as_time(*thread)});
     out.action =
-        "Guard it there, or put it under the scopes that it works for: take "
-        "kprof::context::current() where they are open, and kprof::context_guard in this thread";
+        "Guard these launches in that thread, or put them under the scopes that they are for: "
+        "kprof::context::current() where these are open, kprof::context_guard in that thread";
     return true;
   }
   const auto name = std::max_element(of_name.begin(), of_name.end());
@@ -147,7 +149,7 @@ namespace detail::advice_rules {
   out.where = "The program";
   out.fact = sentence("launches # of the device time, #, in no operator",
                       {as_share(out.time_ns / f.device_ns), as_time(out.time_ns)});
-  out.action = sentence("Guard the calls that launch it with KPROF_OP; most of it is #, #",
+  out.action = sentence("Guard the calls that launch it with KPROF_OP; the largest kernel is #, #",
                         {as_text(kernel), as_time(*name)});
   return true;
 }

@@ -55,7 +55,8 @@ struct chosen_kernels {
   std::vector<kernel_row> rows;
   std::vector<configurations> folded;
   hidden filtered, cut;
-  bool summed = false;  // launch configurations of a kernel are in one row
+  bool summed = false;   // launch configurations of a kernel are in one row
+  bool outside = false;  // all are outside any operator
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     const grouping by = plan.by.without(group_key::step);  // devices' work is not told apart by it
@@ -68,6 +69,9 @@ struct chosen_kernels {
     }
     rows = kernel_summing(p, by, kept).finish();
     if (!plan.by_launch) sum_launches(p, by, kept);
+    outside = !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const kernel_row& row) {
+      return row.place == launch_place::outside_operators;
+    });
     if (plan.options.top > 0 && plan.by == grouping{}) fold_configurations();
     // no line that says of two rows that they are left out
     if (plan.kernels_top > 0 && rows.size() <= std::min(plan.kernels_top + 2, plan.options.top))
@@ -121,6 +125,12 @@ struct chosen_kernels {
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (rows[i].share < small_share && !rows[i].kernel.empty())
         by_kernel[key_of(rows[i])].push_back(i);
+    std::size_t many = 0;
+    for (const auto& [key, some] : by_kernel) many += some.size() > most_small ? some.size() : 0;
+    // Not all rows: the largest stays.
+    if (many == rows.size() && many > 0)
+      for (auto& [key, some] : by_kernel)
+        if (some[0] == 0) some.erase(some.begin());
     std::vector<char> is_folded(rows.size());
     for (const auto& [key, some] : by_kernel) {
       if (some.size() <= most_small) continue;
@@ -216,12 +226,9 @@ struct chosen_kernels {
     return;
   const chosen_kernels chosen(p, plan);
   out.space();
-  const bool outside = std::all_of(
-      chosen.rows.begin(), chosen.rows.end(),
-      [](const kernel_row& row) { return row.place == launch_place::outside_operators; });
   out.paragraph("",
                 "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) +
-                    " of device time" + (outside ? "; all are outside any operator" : "") +
+                    " of device time" + (chosen.outside ? "; all are outside any operator" : "") +
                     (chosen.summed ? "; a row for each launch configuration: kernels=on" : ""),
                 2, line_style::bold);
   out.space();
