@@ -83,3 +83,23 @@ TEST_CASE("text_kernels.a_line_of_what_differs_can_be_read_alone") {
   CHECK_FALSE(has(rows, "region "));
   CHECK_FALSE(has(rows, "none"));
 }
+
+TEST_CASE("text_kernels.the_heading_speaks_of_all_rows_and_the_largest_is_never_folded") {
+  kprof_test::device_builder b;
+  const auto op = b.op(b.thread("main", 1), "A");
+  b.calls(op, 200, 100);
+  for (std::uint32_t blocks = 1; blocks <= 200; ++blocks)
+    b.kernel(op, "k", 1, 1000.0 + blocks, blocks);
+  report_options options = ascii_at_width(100);
+  options.kernels = true;
+  const std::string folded = section(page_of(b.done(), options), "Kernels");
+  INFO(folded);
+  CHECK_FALSE(has(folded, "outside any operator"));
+  CHECK_FALSE(has(folded, "no kernel matches"));
+  CHECK(count_of(folded, "1.20 us") >= 1);
+  options.filter = "nosuch";
+  const std::string none = section(page_of(b.done(), options), "Kernels");
+  INFO(none);
+  CHECK(has(none, "no kernel matches the filter"));
+  CHECK_FALSE(has(none, "outside any operator"));
+}
