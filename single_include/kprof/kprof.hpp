@@ -13080,12 +13080,10 @@ inline constexpr std::string_view left_out_mark = "\u2026";
 class text_list {
  public:
   [[gnu::cold]] void add(std::string text) {
-    if (!text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
-      texts_.push_back(std::move(text));
+    if (is_new(text)) texts_.push_back(std::move(text));
   }
   [[gnu::cold]] void add_first(std::string text) {
-    if (!text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
-      texts_.insert(texts_.begin(), std::move(text));
+    if (is_new(text)) texts_.insert(texts_.begin(), std::move(text));
   }
   bool empty() const noexcept { return texts_.empty(); }
 
@@ -13104,6 +13102,10 @@ class text_list {
   }
 
  private:
+  [[gnu::cold]] bool is_new(const std::string& text) const {
+    return !text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end();
+  }
+
   std::vector<std::string> texts_;
 };
 
@@ -13655,7 +13657,7 @@ class known_classes {
     for (std::size_t i = 0; i < out.class_.size(); ++i) out.class_[i] = class_[members[i]];
     return out;
   }
-  /// Whether these parts are told by the class.
+  /// Whether the kernels of each class have the same parts.
   [[gnu::cold]] bool tell(const parts_of_several& all) const {
     if (class_.empty()) return all_same(all);
     // Of a part of the kernels the classes may be any of all kernels'.
@@ -40789,7 +40791,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
   }
 
-  /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
+  /// Folds the chunk that this log writes to and lets the log begin it anew, where refill() had no
+  /// other. False: the log has no chunk, or there was no memory or lock to fold it.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* c = nullptr;

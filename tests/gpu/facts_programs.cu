@@ -5,24 +5,16 @@
 // each subscription that has ended.
 
 #include "facts.hpp"
-#include "kernels.cuh"
+#include "programs.cuh"
 
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <set>
 
 namespace {
 
 // ---- conditional nodes
-
-template <class T>
-__global__ void count_down(T* left, cudaGraphConditionalHandle again) {
-  if (blockIdx.x != 0) return;
-  *left -= 1;
-  cudaGraphSetConditional(again, *left > 0 ? 1 : 0);
-}
 
 /// A loop of `repeats` around a kernel, and one kernel behind it; launched twice.
 void conditional() {
@@ -37,31 +29,14 @@ void conditional() {
       {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RESOURCE});
   activity_log::begin();
   enable_work();
-  cudaGraph_t graph = nullptr;
-  CUDA(cudaGraphCreate(&graph, 0));
-  cudaGraphConditionalHandle again{};
-  CUDA(cudaGraphConditionalHandleCreate(&again, graph, 1, cudaGraphCondAssignDefault));
-  cudaGraphNodeParams params{};
-  params.type = cudaGraphNodeTypeConditional;
-  params.conditional.handle = again;
-  params.conditional.type = cudaGraphCondTypeWhile;
-  params.conditional.size = 1;
-  cudaGraphNode_t node = nullptr;
-  CUDA(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
-  const auto capture_to = [&](cudaGraph_t into, const cudaGraphNode_t* after, std::size_t count,
-                              const std::function<void()>& body) {
-    CUDA(cudaStreamBeginCaptureToGraph(s, into, after, nullptr, count,
-                                       cudaStreamCaptureModeRelaxed));
-    body();
-    CUDA(cudaStreamEndCapture(s, nullptr));
-  };
-  capture_to(params.conditional.phGraph_out[0], nullptr, 0, [&] {
-    launch_touch(x.data(), 512, s);                  // two blocks
-    count_down<<<3, 1, 0, s>>>(left.data(), again);  // one of them counts
+  const graph_with_loop loop;
+  capture_into(loop.body, nullptr, s, [&] {
+    launch_touch(x.data(), 512, s);  // two blocks
+    count_down<<<3, 1, 0, s>>>(left.data(), loop.again);
   });
-  capture_to(graph, &node, 1, [&] { launch_touch(x.data(), 1024, s); });  // four blocks
+  capture_into(loop.graph, &loop.node, s, [&] { launch_touch(x.data(), 1024, s); });  // four blocks
   callback_log::forget();
-  const cudaGraphExec_t exec = instantiate(graph);
+  const cudaGraphExec_t exec = instantiate(loop.graph);
   std::set<std::uint64_t> told, later;
   for (const event& e : callback_log::events()) {
     if (e.id != CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) continue;
@@ -120,14 +95,6 @@ void conditional() {
 }
 
 // ---- captures
-
-struct capture_mode {
-  cudaStreamCaptureMode mode;
-  const char* name;
-};
-constexpr capture_mode capture_modes[] = {{cudaStreamCaptureModeGlobal, "global"},
-                                          {cudaStreamCaptureModeThreadLocal, "of a thread"},
-                                          {cudaStreamCaptureModeRelaxed, "relaxed"}};
 
 /// Whether a capture that another thread has begun ends well, with `call` made meanwhile.
 bool survives(cudaStreamCaptureMode how, float* x, const std::function<void()>& call) {
@@ -192,38 +159,20 @@ void captures() {
 
 // ---- subscriptions
 
-std::int64_t resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("VmRSS:", 0) == 0) return std::stoll(line.substr(6));
-  return 0;
-}
-
 /// How much a process grows by subscriptions and collecting that begin and end, with CUPTI alone.
 void subscriptions() {
   constexpr int rounds = 300;
-  std::atomic<bool> done{false};
-  std::vector<std::thread> workers;
-  for (int t = 0; t < 3; ++t)
-    workers.emplace_back([&done] {
-      device_array<float> x(256);
-      const cudaStream_t s = new_stream();
-      while (!done) {
-        for (int i = 0; i < 64; ++i) launch_touch(x.data(), 256, s);
-        CUDA(cudaStreamSynchronize(s));
-      }
-      CUDA(cudaStreamDestroy(s));
-    });
+  const launching_threads others([](int, float* x, cudaStream_t s) { launch_touch(x, 256, s); });
   activity_log::begin();
   const auto grown = [](const char* what, const std::function<void()>& round) {
-    std::int64_t before = 0;
+    double before = 0;
     for (int i = 0; i < rounds; ++i) {
       if (i == rounds / 3) activity_log::forget(), before = resident_kib();
       round();
     }
     activity_log::forget();
-    note(std::to_string(static_cast<double>(resident_kib() - before) / (rounds - rounds / 3)) +
-         " KiB a round of " + what);
+    note(std::to_string((resident_kib() - before) / (rounds - rounds / 3)) + " KiB a round of " +
+         what);
   };
   const auto subscribed = [](const std::function<void()>& inside) {
     CUpti_SubscriberHandle subscriber = nullptr;
@@ -248,8 +197,6 @@ void subscriptions() {
   grown("subscribing", [&] { subscribed([] {}); });
   grown("collecting", collected);
   grown("both", [&] { subscribed(collected); });
-  done = true;
-  for (std::thread& worker : workers) worker.join();
   CHECK("subscriptions and collecting begin and end", true);
 }
 

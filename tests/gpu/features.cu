@@ -7,14 +7,13 @@
 #include "features_ways.cuh"
 #include "graphs.cuh"
 #include "lifecycle_ends.cuh"
+#include "programs.cuh"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <thread>
 
 namespace {
@@ -27,15 +26,11 @@ void captures_between() {
   device_array<float> x(256);
   touch(1, x.data());
   CUDA(cudaDeviceSynchronize());
-  const std::pair<cudaStreamCaptureMode, const char*> modes[] = {
-      {cudaStreamCaptureModeGlobal, "global"},
-      {cudaStreamCaptureModeThreadLocal, "of a thread"},
-      {cudaStreamCaptureModeRelaxed, "relaxed"}};
-  for (const auto& [how, name] : modes) {
+  for (const auto& [how, name] : capture_modes) {
     kprof::stop();
     cudaStream_t s = new_stream();
     std::atomic<int> stage{0};
-    cudaError_t ended = cudaErrorUnknown;
+    cudaError_t how_it_ended = cudaErrorUnknown;
     std::size_t nodes = 0;
     std::thread other([&] {
       const auto wait_for = [&](int wanted) {
@@ -52,9 +47,9 @@ void captures_between() {
       }
       stage = 3;
       wait_for(4);
-      ended = cudaStreamEndCapture(s, &graph);
+      how_it_ended = cudaStreamEndCapture(s, &graph);
       static_cast<void>(cudaGetLastError());
-      if (ended != cudaSuccess) return;
+      if (how_it_ended != cudaSuccess) return;
       CUDA(cudaGraphGetNodes(graph, nullptr, &nodes));
       CUDA(cudaGraphDestroy(graph));
     });
@@ -66,7 +61,7 @@ void captures_between() {
     stage = 4;
     other.join();
     CHECK_EQUAL(std::string{"a capture "} + name + " that is older than the recording ends well",
-                static_cast<int>(ended), 0);
+                static_cast<int>(how_it_ended), 0);
     CHECK_EQUAL("it has its nodes", nodes, 2U);
     CUDA(cudaStreamDestroy(s));
   }
@@ -75,29 +70,12 @@ void captures_between() {
   CHECK_EQUAL("kernels after them", directly_in(kprof::snapshot(), "Touch id=3").kernels, 1U);
 }
 
-std::int64_t resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("VmRSS:", 0) == 0) return std::stoll(line.substr(6));
-  return 0;
-}
 /// Recordings that begin and end for ever beside threads that launch. What CUPTI keeps of each is
 /// told by facts_programs; kprof keeps nothing.
 void many_recordings() {
   const int rounds = long_run ? 2000 : 600;
-  std::atomic<bool> done{false};
-  std::vector<std::thread> workers;
-  for (int t = 0; t < 3; ++t)
-    workers.emplace_back([&, t] {
-      device_array<float> x(256);
-      cudaStream_t s = new_stream();
-      while (!done) {
-        for (int i = 0; i < 64; ++i) touch(t, x.data(), s);
-        CUDA(cudaStreamSynchronize(s));
-      }
-      CUDA(cudaStreamDestroy(s));
-    });
-  std::int64_t before = 0;
+  const launching_threads others([](int t, float* x, cudaStream_t s) { touch(t, x, s); });
+  double before = 0;
   std::uint64_t held_first = 0, held_last = 0, memory_limit = 0;
   for (int round = 0; round < rounds; ++round) {
     CHECK_QUIETLY("kprof starts", kprof::start().ok());
@@ -109,15 +87,12 @@ void many_recordings() {
     kprof::stop();
     if (round == rounds / 3) before = resident_kib(), held_first = held_last;
   }
-  const std::int64_t grown = resident_kib() - before;
-  done = true;
-  for (std::thread& worker : workers) worker.join();
-  note("the process grew by " +
-       std::to_string(static_cast<double>(grown) / (rounds - rounds / 3 - 1)) + " KiB a recording");
+  const double grown = resident_kib() - before;
+  note("the process grew by " + std::to_string(grown / (rounds - rounds / 3 - 1)) +
+       " KiB a recording");
   CHECK("kprof holds no more than it may", held_last <= memory_limit);
   const double not_of_kprof =
-      static_cast<double>(grown) -
-      (static_cast<double>(held_last) - static_cast<double>(held_first)) / 1024;
+      grown - (static_cast<double>(held_last) - static_cast<double>(held_first)) / 1024;
   CHECK_WITHIN("KiB a recording by which it grew beyond what kprof says it holds",
                not_of_kprof / (rounds - rounds / 3 - 1), -100, 8);
 }

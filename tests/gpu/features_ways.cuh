@@ -5,7 +5,7 @@
 // Modes of features.cu: ways to launch, copy and allocate that newer CUDA has.
 
 #include "graphs.cuh"
-#include "kernels.cuh"
+#include "programs.cuh"
 
 #include <cstdint>
 #include <string>
@@ -40,12 +40,6 @@ void stream_memory() {
   CUDA(cudaStreamDestroy(s));
 }
 
-template <class T>
-__global__ void count_down(T* left, cudaGraphConditionalHandle again) {
-  *left -= 1;
-  cudaGraphSetConditional(again, *left > 0 ? 1 : 0);
-}
-
 /// The body of a loop that the device itself repeats.
 void conditional() {
 #if CUDART_VERSION >= 13000
@@ -53,27 +47,13 @@ void conditional() {
   device_array<float> x(256);
   device_array<int> left(1);
   cudaStream_t s = new_stream();
-  cudaGraph_t graph = nullptr;
-  CUDA(cudaGraphCreate(&graph, 0));
-  cudaGraphConditionalHandle again{};
-  CUDA(cudaGraphConditionalHandleCreate(&again, graph, 1, cudaGraphCondAssignDefault));
-  cudaGraphNodeParams params{};
-  params.type = cudaGraphNodeTypeConditional;
-  params.conditional.handle = again;
-  params.conditional.type = cudaGraphCondTypeWhile;
-  params.conditional.size = 1;
-  cudaGraphNode_t node = nullptr;
-  CUDA(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
-  const cudaGraph_t body = params.conditional.phGraph_out[0];
-  CUDA(cudaStreamBeginCaptureToGraph(s, body, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
-  touch(1, x.data(), s);
-  {
+  const graph_with_loop loop;
+  capture_into(loop.body, nullptr, s, [&] {
+    touch(1, x.data(), s);
     KPROF_OP(Touch, {.id = 2});
-    count_down<<<1, 1, 0, s>>>(left.data(), again);
-  }
-  CUDA(cudaGetLastError());
-  CUDA(cudaStreamEndCapture(s, nullptr));
-  cudaGraphExec_t exec = instantiate(graph);
+    count_down<<<1, 1, 0, s>>>(left.data(), loop.again);
+  });
+  cudaGraphExec_t exec = instantiate(loop.graph);
   const int from = repeats;
   for (int i = 0; i < launches; ++i) {
     KPROF_OP(Move, {.id = 3});
@@ -95,7 +75,7 @@ void conditional() {
   CHECK_EQUAL("copies in the operator that launches", directly_in(p, "Move id=3").copies,
               1U * launches);
   CUDA(cudaGraphExecDestroy(exec));
-  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaGraphDestroy(loop.graph));
   CUDA(cudaStreamDestroy(s));
 #else
   skip("built with a CUDA before 13, whose calls for them differ");

@@ -51,7 +51,7 @@ class known_classes {
     for (std::size_t i = 0; i < out.class_.size(); ++i) out.class_[i] = class_[members[i]];
     return out;
   }
-  /// Whether these parts are told by the class.
+  /// Whether the kernels of each class have the same parts.
   [[gnu::cold]] bool tell(const parts_of_several& all) const {
     if (class_.empty()) return all_same(all);
     // Of a part of the kernels the classes may be any of all kernels'.

@@ -48,12 +48,10 @@ inline constexpr std::string_view left_out_mark = "\u2026";
 class text_list {
  public:
   [[gnu::cold]] void add(std::string text) {
-    if (!text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
-      texts_.push_back(std::move(text));
+    if (is_new(text)) texts_.push_back(std::move(text));
   }
   [[gnu::cold]] void add_first(std::string text) {
-    if (!text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
-      texts_.insert(texts_.begin(), std::move(text));
+    if (is_new(text)) texts_.insert(texts_.begin(), std::move(text));
   }
   bool empty() const noexcept { return texts_.empty(); }
 
@@ -72,6 +70,10 @@ class text_list {
   }
 
  private:
+  [[gnu::cold]] bool is_new(const std::string& text) const {
+    return !text.empty() && std::find(texts_.begin(), texts_.end(), text) == texts_.end();
+  }
+
   std::vector<std::string> texts_;
 };
 

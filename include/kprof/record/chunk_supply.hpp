@@ -83,7 +83,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
   }
 
-  /// Where other threads write to all chunks: has the log begin anew the one that it writes to.
+  /// Folds the chunk that this log writes to and lets the log begin it anew, where refill() had no
+  /// other. False: the log has no chunk, or there was no memory or lock to fold it.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* c = nullptr;
