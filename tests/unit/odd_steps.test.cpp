@@ -226,8 +226,12 @@ TEST_CASE("odd_steps.with_the_least_memory_sums_are_of_all_steps_and_the_report_
   CHECK(has(page, whole < 2 ? "n/a, the timeline has not two whole steps"
                             : "are of the " + std::to_string(whole) + " steps that the timeline"));
   options.by = kprof::grouping::op + kprof::grouping::step;
-  if (whole > 0)
-    CHECK(has(page_of(p, options),
-              "those of " + std::to_string(200 - whole) + " steps of 200 that the timeline"));
+  // A machine that is busy with other things makes slow steps, which are kept beside these.
+  const std::uint64_t told = whole + p.stepping.kept.size();
+  const std::string by_step = page_of(p, options);
+  INFO(by_step);
+  if (told > 0)
+    CHECK(
+        has(by_step, "those of " + std::to_string(200 - told) + " steps of 200 that the timeline"));
   REQUIRE(kprof::start());
 }
