@@ -39552,17 +39552,19 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
   [[gnu::cold]] void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ != nullptr) pool.retire(end_chunk());
+    if (chunk* const c = end_chunk()) pool.retire(c);
   }
-  /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
-  /// the thread itself, which appends it or another one before it lets go of the lock.
-  [[gnu::cold]] chunk* take_writing() {
+  /// The chunk that was being written, which is full from now on and in no queue of the pool, or
+  /// nullptr. By the thread itself, between two records.
+  [[gnu::cold]] chunk* end_chunk() noexcept {
     if (writing_ == nullptr) return nullptr;
-    fold();
-    chunk* const c = end_chunk();
-    finish_reading();
-    release(c);
-    return c;
+    // The limit first: what a signal's handler writes behind the end would be lost.
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    writing_->end = published();
+    ++backlog_;
+    publish(nullptr);
+    return std::exchange(writing_, nullptr);
   }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
@@ -39760,16 +39762,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
            from->previous->number + 1 == from->number && --latest != 0)
       from = from->previous;
     return from;
-  }
-  /// Nothing is being written then.
-  [[gnu::cold]] chunk* end_chunk() noexcept {
-    // The limit first: what a signal's handler writes behind the end would be lost.
-    limit = nullptr;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    writing_->end = published();
-    ++backlog_;
-    publish(nullptr);
-    return std::exchange(writing_, nullptr);
   }
   void start_reading(chunk* c) noexcept {
     unread_ = c;
@@ -40795,10 +40787,10 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   /// other. False: the log has no chunk, or there was no memory or lock to fold it.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
-    chunk* c = nullptr;
-    if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||
-        c == nullptr)
-      return false;
+    chunk* const c = own ? log.end_chunk() : nullptr;
+    if (c == nullptr) return false;
+    if (!attempt([&] { counts_.time_folding([&] { log.fold(); }); })) return pool.retire(c), false;
+    log.release(c);
     windows.lose(first_ticks(*c), c->last_ticks);
     counts_.recycle_until(c->last_ticks);
     log.append(c, pool);
@@ -45409,20 +45401,21 @@ struct own_thread_ends {
   own_thread_ends& operator=(const own_thread_ends&) = delete;
 };
 
-/// Has a thread call run(of), detached and with every signal blocked. False where the system gives
-/// no thread.
-inline bool start_own_thread(void* (*run)(void* of), void* of) noexcept {
+/// Has a thread call run(of), with every signal blocked: detached, or to be joined by whoever gave
+/// a place for its name. False where the system gives no thread.
+inline bool start_own_thread(void* (*run)(void* of), void* of, pthread_t* name = nullptr) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (name == nullptr) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);  // also under a small `ulimit -s`
   // The thread inherits the mask: the program's signals go to the program's threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread{};
+  pthread_t detached{};
   ++own_thread_count;
-  const bool is_started = pthread_create(&thread, &attributes, run, of) == 0;
+  const bool is_started =
+      pthread_create(name != nullptr ? name : &detached, &attributes, run, of) == 0;
   if (!is_started) --own_thread_count;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
@@ -49282,15 +49275,18 @@ class round_threads {
     members_.resize(wanted);
     for (unsigned i = 0; i < wanted; ++i) {
       members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
-      if (!start_own_thread(&run_member, &members_[i])) break;
+      if (!start_own_thread(&run_member, &members_[i], &members_[i].thread)) break;
       ++size_;
     }
   }
+  /// Joins them: the library whose code they run may be unloaded next.
   [[gnu::cold]] ~round_threads() {
-    std::unique_lock lock(mutex_);
-    ends_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
     changed_.notify_all();
-    changed_.wait(lock, [&] { return ended_ == size_; });
+    for (unsigned i = 0; i < size_; ++i) pthread_join(members_[i].thread, nullptr);
   }
   round_threads(const round_threads&) = delete;
   round_threads& operator=(const round_threads&) = delete;
@@ -49317,11 +49313,12 @@ class round_threads {
     round_threads* of = nullptr;
     unsigned number = 0;
     int cpu = -1;
+    pthread_t thread{};  // may be written when it already runs
   };
 
   [[gnu::cold]] static void* run_member(void* of) {
     const own_thread_ends mark;
-    const member self = *static_cast<member*>(of);
+    const member& self = *static_cast<const member*>(of);
     if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
       cpu_set_t set;
       CPU_ZERO(&set);
@@ -49354,8 +49351,6 @@ class round_threads {
       parts_[number] = part;
       if (--left_ == 0) changed_.notify_all();
     }
-    ++ended_;
-    changed_.notify_all();
   }
 
   /// Waits for the other threads of the round, but not for long: one that was preempted would be
@@ -49380,7 +49375,6 @@ class round_threads {
   std::condition_variable changed_;
   std::vector<member> members_;
   unsigned size_ = 0;
-  unsigned ended_ = 0;
   bool ends_ = false;
   // Of the round:
   std::uint64_t round_ = 0;

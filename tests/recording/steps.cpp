@@ -2,6 +2,8 @@
 // A signal's handler with guards comes between any two instructions of guards that fill a chunk of
 // their thread's log: every scope is recorded or counted as dropped. The processor's single-step
 // mode sends the signals, so that each run sees the same places.
+//
+//   recording_steps [anew]     anew: other threads hold all other chunks
 
 #include <kprof/kprof.hpp>
 #include <kprof/record/this_thread.hpp>
@@ -9,9 +11,14 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
 
 struct Op {
   std::int64_t a = 0, b = 0, c = 0, d = 0;
@@ -26,6 +33,7 @@ std::uint64_t steps = 0;        // since the mode began
 std::uint64_t wanted = 0;       // the step at which the handler has guards
 std::uint64_t most_steps = 0;   // of a change of chunks
 std::uint64_t in_handlers = 0;  // scopes
+bool is_anew = false;
 
 void handle(int, siginfo_t*, void* interrupted) {
   if (++steps != wanted) return;
@@ -49,6 +57,7 @@ std::ptrdiff_t room() {
 std::uint64_t change_of_chunks() {
   std::uint64_t done = 0;
   for (; room() < 0 || room() > 200; ++done) { KPROF_OP(Op, {1, 2}); }
+  if (is_anew) static_cast<void>(kprof::snapshot());  // else the chunk is folded step by step
   steps = 0;
   single_step(true);
   for (int i = 0; i < 3; ++i) {
@@ -61,11 +70,35 @@ std::uint64_t change_of_chunks() {
   return done + 3;
 }
 
+/// Threads that each write to a chunk, more than there are, until this ends.
+class holders {
+ public:
+  explicit holders(std::size_t count) : threads_(count) {
+    for (std::thread& t : threads_)
+      t = std::thread([this] {
+        { KPROF_OP(Op, {}); }
+        ++ready_;
+        while (!ends_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
+    while (ready_ != count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ~holders() {
+    ends_ = true;
+    for (std::thread& t : threads_) t.join();
+  }
+
+ private:
+  std::atomic<std::size_t> ready_{0};
+  std::atomic<bool> ends_{false};
+  std::vector<std::thread> threads_;
+};
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  is_anew = argc > 1 && std::strcmp(argv[1], "anew") == 0;
   kprof::settings settings;
-  settings.memory = 64 << 20;
+  settings.memory = is_anew ? kprof::settings::smallest_memory : std::size_t{64} << 20;
   if (!kprof::start(settings)) return 2;
   struct sigaction action {};
   action.sa_sigaction = &handle;
@@ -74,6 +107,9 @@ int main() {
   std::uint64_t done = 0;
   { KPROF_OP(Op, {}); }  // the thread has a log
   ++done;
+  const std::size_t held = is_anew ? 64 : 0;
+  const holders others(held);
+  done += held;
   done += change_of_chunks();
   most_steps = 0;                                          // the first one makes tables
   for (int i = 0; i < 2; ++i) done += change_of_chunks();  // every other one is longer
@@ -82,12 +118,12 @@ int main() {
     return 77;
   }
   // Each window of more instructions than this is met.
-  constexpr std::uint64_t stride = 61;
+  const std::uint64_t stride = is_anew ? 17 : 61;
   // Some virtual machines take long for a step: then the later ones are left out.
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   for (wanted = 1; wanted <= most_steps && std::chrono::steady_clock::now() < latest;
        wanted += stride)
-    for (int i = 0; i < 2; ++i) done += change_of_chunks();
+    for (int i = is_anew; i < 2; ++i) done += change_of_chunks();
 
   const kprof::completeness c = kprof::snapshot().complete;
   const std::uint64_t seen = c.recorded + c.dropped + c.dropped_inside;

@@ -130,15 +130,18 @@ class round_threads {
     members_.resize(wanted);
     for (unsigned i = 0; i < wanted; ++i) {
       members_[i] = {this, i, i < cpus.size() ? cpus[i] : -1};
-      if (!start_own_thread(&run_member, &members_[i])) break;
+      if (!start_own_thread(&run_member, &members_[i], &members_[i].thread)) break;
       ++size_;
     }
   }
+  /// Joins them: the library whose code they run may be unloaded next.
   [[gnu::cold]] ~round_threads() {
-    std::unique_lock lock(mutex_);
-    ends_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
     changed_.notify_all();
-    changed_.wait(lock, [&] { return ended_ == size_; });
+    for (unsigned i = 0; i < size_; ++i) pthread_join(members_[i].thread, nullptr);
   }
   round_threads(const round_threads&) = delete;
   round_threads& operator=(const round_threads&) = delete;
@@ -165,11 +168,12 @@ class round_threads {
     round_threads* of = nullptr;
     unsigned number = 0;
     int cpu = -1;
+    pthread_t thread{};  // may be written when it already runs
   };
 
   [[gnu::cold]] static void* run_member(void* of) {
     const own_thread_ends mark;
-    const member self = *static_cast<member*>(of);
+    const member& self = *static_cast<const member*>(of);
     if (self.cpu >= 0 && self.cpu < CPU_SETSIZE) {
       cpu_set_t set;
       CPU_ZERO(&set);
@@ -202,8 +206,6 @@ class round_threads {
       parts_[number] = part;
       if (--left_ == 0) changed_.notify_all();
     }
-    ++ended_;
-    changed_.notify_all();
   }
 
   /// Waits for the other threads of the round, but not for long: one that was preempted would be
@@ -228,7 +230,6 @@ class round_threads {
   std::condition_variable changed_;
   std::vector<member> members_;
   unsigned size_ = 0;
-  unsigned ended_ = 0;
   bool ends_ = false;
   // Of the round:
   std::uint64_t round_ = 0;

@@ -87,10 +87,10 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   /// other. False: the log has no chunk, or there was no memory or lock to fold it.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
-    chunk* c = nullptr;
-    if (!own || !attempt([&] { counts_.time_folding([&] { c = log.take_writing(); }); }) ||
-        c == nullptr)
-      return false;
+    chunk* const c = own ? log.end_chunk() : nullptr;
+    if (c == nullptr) return false;
+    if (!attempt([&] { counts_.time_folding([&] { log.fold(); }); })) return pool.retire(c), false;
+    log.release(c);
     windows.lose(first_ticks(*c), c->last_ticks);
     counts_.recycle_until(c->last_ticks);
     log.append(c, pool);

@@ -86,17 +86,19 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
   [[gnu::cold]] void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ != nullptr) pool.retire(end_chunk());
+    if (chunk* const c = end_chunk()) pool.retire(c);
   }
-  /// Folds the chunk that is being written and takes it out of the log; nullptr: there is none. By
-  /// the thread itself, which appends it or another one before it lets go of the lock.
-  [[gnu::cold]] chunk* take_writing() {
+  /// The chunk that was being written, which is full from now on and in no queue of the pool, or
+  /// nullptr. By the thread itself, between two records.
+  [[gnu::cold]] chunk* end_chunk() noexcept {
     if (writing_ == nullptr) return nullptr;
-    fold();
-    chunk* const c = end_chunk();
-    finish_reading();
-    release(c);
-    return c;
+    // The limit first: what a signal's handler writes behind the end would be lost.
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    writing_->end = published();
+    ++backlog_;
+    publish(nullptr);
+    return std::exchange(writing_, nullptr);
   }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
@@ -294,16 +296,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
            from->previous->number + 1 == from->number && --latest != 0)
       from = from->previous;
     return from;
-  }
-  /// Nothing is being written then.
-  [[gnu::cold]] chunk* end_chunk() noexcept {
-    // The limit first: what a signal's handler writes behind the end would be lost.
-    limit = nullptr;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    writing_->end = published();
-    ++backlog_;
-    publish(nullptr);
-    return std::exchange(writing_, nullptr);
   }
   void start_reading(chunk* c) noexcept {
     unread_ = c;
