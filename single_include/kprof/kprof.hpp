@@ -29539,13 +29539,14 @@ struct operator_lines {
                                          std::vector<described_row>& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       described_row& row = rows[i];
-      if (!row.parts.empty() || row.beside.find_first_not_of('\n') != std::string::npos) continue;
+      if (!row.parts.empty()) continue;
       for (parameter_part& part : describer.fields_of(g.rows[i]))
         if (std::any_of(rows.begin(), rows.end(), [&](const described_row& other) {
               return &other != &row && has_place(other.parts, part.place);
             }))
           row.parts.push_back(std::move(part));
-      if (row.parts.empty()) row.parts.push_back({0, "(default)"});
+      const bool says_nothing = row.beside.find_first_not_of('\n') == std::string::npos;
+      if (row.parts.empty() && says_nothing) row.parts.push_back({0, "(default)"});
     }
   }
   static bool has_place(const part_list& parts, std::uint32_t place) noexcept {
