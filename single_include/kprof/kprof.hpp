@@ -18556,6 +18556,9 @@ struct advice_facts {
   std::uint32_t most_lost = scope_node::none;  ///< the row that loses most time, far from its roof
   /// Operators that say that they run on several threads, or are faster than one thread can be.
   std::vector<std::string_view> several_threads;
+  /// All time that operators' threads were on no CPU is explained by threads without guards, which
+  /// they may have waited for.
+  bool helpers_worked = false;
   const char* whole = "the run";  ///< what window_ns is the time of, in a sentence
   /// How devices spent their time; null where the profile has no timeline of a device.
   const time_summary* device_times = nullptr;
@@ -18786,6 +18789,43 @@ KPROF_DETAIL_END
 // Makes what the rules of advice look at, and says where a row or a kernel is. Included by
 // advise.hpp. Pure; linear in the profile, sorting aside.
 
+// <kprof/model/unguarded_cpu.hpp>
+#ifndef KPROF_MODEL_UNGUARDED_CPU_HPP
+#define KPROF_MODEL_UNGUARDED_CPU_HPP
+
+// How long threads without guards ran. Included by the report and by advice. Pure; linear in the
+// profile.
+
+#include <algorithm>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The CPU time that threads without guards took at the least: that of the process, less all that
+/// threads with guards may have taken since the recording began (of those kept together: since
+/// their first scopes). 0 where the process's is not known.
+[[gnu::cold]] inline double helpers_cpu_ns(const profile& p) {
+  double left = not_negative(p.cpu_ns);
+  for (const thread_info& t : p.threads)
+    left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
+  return std::max(0.0, left);
+}
+
+/// The same without what operators say of their threads: nobody knows what it was for.
+[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
+  double left = helpers_cpu_ns(p);
+  for (const scope_node& n : p.nodes)
+    if (n.work.valid && n.work.threads > 1)
+      left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
+              (static_cast<double>(n.work.threads) - 1);
+  return std::max(0.0, left);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/unguarded_cpu.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18816,18 +18856,32 @@ inline bool has_all_records(const profile& p) noexcept {
   return std::max({not_negative(p.wall_ns - p.paused_ns), in_scopes, not_negative(all_self_ns(p))});
 }
 
+/// How long the threads of all rows were on no CPU in them.
+[[gnu::cold]] inline double off_cpu_in(const std::vector<operator_row>& rows) noexcept {
+  double ns = 0;
+  for (const operator_row& row : rows) ns += not_negative(row.off_cpu_self_ns);
+  return ns;
+}
+
 /// Whether its share of the roof is known and possible.
 inline bool has_verdict(const operator_row& row) noexcept {
   return row.verdict.roof.known() && row.verdict.bound != bound_by::impossible &&
          row.verdict.bound != bound_by::unknown;
 }
 
-/// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, and
-/// its calls, where several threads share them, do not overlap one another.
-inline bool is_its_own(const operator_row& row) noexcept {
+/// Whether the operator says that its calls run on several threads.
+inline bool says_threads(const advice_facts& f, const operator_row& row) noexcept {
+  return row.node < f.run.nodes.size() && f.run.nodes[row.node].work.threads > 1;
+}
+
+/// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, or
+/// waited for threads that it says it has, and its calls, where several threads share them, do not
+/// overlap one another.
+inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
   constexpr double least_cpu = 0.8;
-  if (!has_verdict(row) || (row.cpu.known() && row.cpu.value < least_cpu)) return false;
-  return !has_overlap(row);
+  if (!has_verdict(row) || has_overlap(row)) return false;
+  if (!row.cpu.known() || row.cpu.value >= least_cpu) return true;
+  return f.helpers_worked && says_threads(f, row);
 }
 
 /// What the first call of a row took more than a usual one, where it took ten times as long: rule
@@ -18879,7 +18933,7 @@ inline constexpr double much_lost = 0.1;
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
-    if (!is_its_own(row) || row.name.empty()) continue;
+    if (!is_its_own(f, row) || row.name.empty()) continue;
     const auto [kind, is_new] =
         numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
     kind_of[i] = kind;
@@ -18921,6 +18975,7 @@ inline constexpr double much_lost = 0.1;
                  {},
                  scope_node::none,
                  {}};
+  f.helpers_worked = off_cpu_in(f.rows) <= helpers_cpu_ns(p);
   if (f.window_ns > 1.02 * not_negative(p.wall_ns - p.paused_ns)) f.whole = "all threads' time";
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);
@@ -20092,7 +20147,7 @@ namespace detail::advice_rules {
   if (row.on_device || shape.sizes[0].field == nullptr || shape.matrix ||
       number_of(f.run, row, "g") > 1)
     return false;
-  const bool is_sure = is_its_own(row) && row.verdict.roof.value < far_below;
+  const bool is_sure = is_its_own(f, row) && row.verdict.roof.value < far_below;
   if (!is_sure && !f.tries) return false;
   const std::int64_t channels = shape.sizes[0].value,
                      wide = 512 / static_cast<std::int64_t>(std::max(1U, bits_of(row.type)));
@@ -20101,7 +20156,7 @@ namespace detail::advice_rules {
   // none.
   double roof = 0;
   for (const operator_row& other : f.rows)
-    if (other.name == row.name && other.type == row.type && is_its_own(other) &&
+    if (other.name == row.name && other.type == row.type && is_its_own(f, other) &&
         number_of(f.run, other, "C") >= wide && number_of(f.run, other, "C") % wide == 0)
       roof = std::max(roof, other.verdict.roof.value);
   const std::int64_t least = (channels + narrow - 1) / narrow * narrow;
@@ -20436,8 +20491,9 @@ namespace detail::advice_rules {
         "wave, how they read memory";
   else
     out.action = sentence(
-        "Times do not tell what holds it back; often it is #",
-        {as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
+        "Times do not tell what holds it back; often it is ##",
+        {as_text(says_threads(f, row) ? "too little work for each of its threads, " : ""),
+         as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
                           "another, a loop that is not vectorised, or bytes that the formula does "
                           "not count"
                         : "a loop that is not vectorised, sums that wait for one another, blocks "
@@ -20456,7 +20512,7 @@ namespace detail::advice_rules {
   std::vector<sum> sums;
   for (std::uint32_t i = 0; i < f.rows.size(); ++i) {
     const operator_row& row = f.rows[i];
-    if (!is_its_own(row) || !row.verdict.lost_ns.known() || row.name.empty()) continue;
+    if (!is_its_own(f, row) || !row.verdict.lost_ns.known() || row.name.empty()) continue;
     const std::uint32_t name = names.of(row.name);
     if (name == sums.size()) sums.emplace_back();
     sum& s = sums[name];
@@ -20861,43 +20917,6 @@ KPROF_DETAIL_END
 
 // Rules of advice about how a program's threads use the CPUs. Included by catalogue.hpp. Pure.
 
-// <kprof/model/unguarded_cpu.hpp>
-#ifndef KPROF_MODEL_UNGUARDED_CPU_HPP
-#define KPROF_MODEL_UNGUARDED_CPU_HPP
-
-// How long threads without guards ran. Included by the report and by advice. Pure; linear in the
-// profile.
-
-#include <algorithm>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The CPU time that threads without guards took at the least: that of the process, less all that
-/// threads with guards may have taken since the recording began (of those kept together: since
-/// their first scopes). 0 where the process's is not known.
-[[gnu::cold]] inline double helpers_cpu_ns(const profile& p) {
-  double left = not_negative(p.cpu_ns);
-  for (const thread_info& t : p.threads)
-    left -= not_negative(t.begin_ns) + not_negative(t.wall_ns - not_negative(t.off_cpu_ns));
-  return std::max(0.0, left);
-}
-
-/// The same without what operators say of their threads: nobody knows what it was for.
-[[gnu::cold]] inline double unguarded_cpu_ns(const profile& p) {
-  double left = helpers_cpu_ns(p);
-  for (const scope_node& n : p.nodes)
-    if (n.work.valid && n.work.threads > 1)
-      left -= (not_negative(n.total_ns) + not_negative(n.open_ns)) *
-              (static_cast<double>(n.work.threads) - 1);
-  return std::max(0.0, left);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/unguarded_cpu.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20929,7 +20948,7 @@ namespace detail::advice_rules {
   std::vector<share> found;  // by operator
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        is_its_own(row) && row.mean_ns.known() &&
+                        is_its_own(f, row) && row.mean_ns.known() &&
                         row.mean_ns.value >= worth_sharing_ns;
     const double steady = row.self_ns - warm_up_ns(row);
     if (!on_one || !(steady > 0) || is_one_of(f.several_threads, row.name)) continue;
@@ -21059,12 +21078,10 @@ namespace detail::advice_rules {
 [[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
   if (has_device_work(f.run)) return false;  // the host waits for it
   if (advice of_too_many; too_many_threads(f, 0, of_too_many)) return false;  // H2 says why
-  double off = 0, most = 0;
-  for (std::size_t i = 0; i < f.rows.size(); ++i) {
-    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
-    off += ns;
-    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
-  }
+  double off = off_cpu_in(f.rows), most = 0;
+  for (const operator_row& row : f.rows)
+    if (row.off_cpu_self_ns > most)
+      most = row.off_cpu_self_ns, out.node = row.node, out.where = row.name;
   off -= std::min(off, helpers_cpu_ns(f.run));  // so long they may wait for their helpers
   if (off < 0.2 * f.window_ns) return false;
   out.time_ns = out.gain_ns = off;
@@ -37380,8 +37397,10 @@ inline device_run device_run_of(const activity& a, std::uint64_t launched) noexc
       .timed = a.timed(), .bytes = a.bytes, .multiprocessor_shared = a.multiprocessor_shared};
   if (!run.timed) return run;
   run.ns = a.end - a.start;
-  run.launch_seen = launched != 0;
-  // Launch and start are read from two clocks: an activity may seem to start before its launch.
+  // Launch and start are read from two clocks: an activity may seem to start before its launch. By
+  // more than a millisecond, nobody knows how long it waited.
+  constexpr std::uint64_t clocks_differ = 1'000'000;
+  run.launch_seen = launched != 0 && a.start + clocks_differ > launched;
   if (run.launch_seen && a.start > launched) run.gap_ns = a.start - launched;
   return run;
 }
@@ -45211,9 +45230,6 @@ class clock_offset {
     if (a.end != 0) a.end += static_cast<std::uint64_t>(by);
   }
 
- private:
-  static constexpr std::int64_t a_second = 1'000'000'000;
-
   static std::uint64_t realtime() noexcept {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -45221,8 +45237,24 @@ class clock_offset {
            static_cast<std::uint64_t>(now.tv_nsec);
   }
 
+ private:
+  static constexpr std::int64_t a_second = 1'000'000'000;
+
   std::atomic<std::int64_t> offset_{0};  // ns, to be added to CUPTI's times
 };
+
+/// Takes away what cannot be, since sums of it would wrap around and hide all else: the times of an
+/// activity that ended more than a minute after `now` or began more than a month before it, and of
+/// one that moved more bytes than an address can tell, those too.
+inline void keep_possible(activity& a, std::uint64_t now) noexcept {
+  constexpr std::uint64_t minute = 60'000'000'000, month = 2'592'000'000'000'000;
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48U;
+  const bool is_late = a.end > now + minute || a.start > now + minute;
+  const bool is_early = a.start != 0 && now > month && a.start < now - month;
+  const bool is_huge = a.bytes > most_bytes;
+  if (is_huge) a.bytes = 0;
+  if (is_late || is_early || is_huge) a.start = a.end = 0;
+}
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END
@@ -45534,6 +45566,7 @@ class record_reader {
     activity some[batch];
     std::size_t count = 0;
     std::uint64_t lost = 0;
+    const std::uint64_t now = clock_offset::realtime();
     void* record = nullptr;
     result walked = b.filled == 0 ? max_limit_reached : success;
     while (walked == success &&
@@ -45545,6 +45578,7 @@ class record_reader {
         continue;
       }
       clock_.apply(a);
+      keep_possible(a, now);
       if (a.correlation == 0 && a.kind <= activity_kind::set) ids_are_missing_ = true;
       if (++count == batch) listener_.read(some, std::exchange(count, 0));
     }

@@ -16,7 +16,7 @@ from programs import check, expect, failures, numbers, run
 waiting = concurrent.futures.ThreadPoolExecutor()
 stops_while_cupti_is_opened = waiting.submit(run, "stops_while_cupti_is_opened", LOAD_MS=3000)
 launches_while_cupti_is_opened = waiting.submit(
-    run, "launches_while_cupti_is_opened", LOAD_MS=2000
+    run, "launches_while_cupti_is_opened", LOAD_MS=2000, KERNEL_US=1
 )
 
 r = run("plain", DROP=4)
@@ -53,6 +53,13 @@ expect(
 expect(
     "kernels that end before they begin are counted, not averaged",
     run("plain", REVERSED=1),
+    records=5,
+    untimed=5,
+    attributed=4,
+)
+expect(
+    "kernels that end after all time are counted, not averaged",
+    run("plain", AHEAD=1),
     records=5,
     untimed=5,
     attributed=4,

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -273,8 +274,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   static replay all;
+  const auto is_right = [&] {
+    try {
+      return all.line(line);
+    } catch (const std::logic_error&) {  // of a number, or of an id that no line before has given
+      return false;
+    }
+  };
   for (int number = 2; std::getline(file, line); ++number)
-    if (!all.line(line)) {
+    if (!is_right()) {
       std::fprintf(stderr, "line %d is none of a transcript: %s\n", number, line.c_str());
       return 1;
     }

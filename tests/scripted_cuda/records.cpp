@@ -161,6 +161,7 @@ CUpti_ActivityKernel10 kernel_record(const device_op& op, std::uint32_t correlat
   const std::uint64_t number = kernel_records.fetch_add(1, std::memory_order_relaxed) + 1;
   if (set.zero_times != 0 && number % set.zero_times == 0) r.start = r.end = r.completed = 0;
   else if (set.reversed != 0 && number % set.reversed == 0) r.end = r.completed = r.start - 1'000;
+  else if (set.ahead != 0 && number % set.ahead == 0) r.end = ~std::uint64_t{0} - 1;
   r.deviceId = op.device;
   r.contextId = op.context;
   r.streamId = op.stream;

@@ -60,6 +60,7 @@ void read(settings& set) {
   set.drop = number("SCRIPTED_DROP", 0);
   set.zero_times = number("SCRIPTED_ZERO_TIMES", 0);
   set.reversed = number("SCRIPTED_REVERSED", 0);
+  set.ahead = number("SCRIPTED_AHEAD", 0);
   set.odd = number("SCRIPTED_ODD", 0);
   set.carve_out = number("SCRIPTED_CARVE_OUT", 0);
   set.cut = number("SCRIPTED_CUT", 0);

@@ -124,6 +124,26 @@ TEST_CASE("advice_threads.H13_operators_whose_threads_are_on_no_cpu") {
   CHECK(gain(helped, "H13") == silent);
 }
 
+// The thread of the guard sleeps while those work that the operator says it has.
+TEST_CASE("advice_threads.R2_speaks_of_calls_that_wait_for_threads_they_say_they_have") {
+  profile p = host_case{}.make();
+  p.nodes[1].measured_ns = p.nodes[1].total_ns;
+  p.nodes[1].measured_calls = p.nodes[1].calls;
+  p.threads[0].begin_ns = 0, p.threads[0].wall_ns = T;
+  p.threads[0].off_cpu_ns = p.nodes[1].off_cpu_ns = 0.9 * T;
+  p.nodes[1].work.threads = 2;
+  p.cpu_ns = 0.1 * T + 0.9 * T;
+  CHECK(gain(p, "R2") > 0);
+  CHECK(kprof_test::text_of(asked(p, "R2")[0])
+            .find("; often it is too little work for each of its threads, a loop that") !=
+        std::string::npos);
+  p.cpu_ns = 0.1 * T + 0.89 * T;  // something else kept it waiting
+  CHECK(gain(p, "R2") == silent);
+  p.cpu_ns = 0.1 * T + 0.9 * T;
+  p.nodes[1].work.threads = 1;  // nobody knows whether they worked for it
+  CHECK(gain(p, "R2") == silent);
+}
+
 TEST_CASE("advice_threads.H2_more_threads_than_cpus") {
   profile p = host_case{}.make();
   p.threads[0].in_scopes_ns = 2.5 * T;

@@ -73,6 +73,16 @@ TEST_CASE("attribution.sums_are_of_the_runs_and_gaps_from_launch_to_start") {
   p = e.profile();
   REQUIRE(p.device.work.size() == 2);
   CHECK(p.device.work[1].gaps == 1);
+  // by more than a millisecond, the clocks differ by too much to tell
+  e.launch({5}, 2'000'000);
+  e.launch({6}, 2'000'000);
+  e.take_launches();
+  e.read({kernel(5, "late", 1'000'001)});
+  e.read({kernel(6, "later", 1'000'000)});
+  const kprof::profile differing = e.profile();
+  REQUIRE(differing.device.work.size() == 4);
+  CHECK(differing.device.work[2].gaps == 1);
+  CHECK(differing.device.work[3].gaps == 0);
   CHECK(p.device.work[1].gap_ns == 0);
 }
 

@@ -40,8 +40,10 @@ inline device_run device_run_of(const activity& a, std::uint64_t launched) noexc
       .timed = a.timed(), .bytes = a.bytes, .multiprocessor_shared = a.multiprocessor_shared};
   if (!run.timed) return run;
   run.ns = a.end - a.start;
-  run.launch_seen = launched != 0;
-  // Launch and start are read from two clocks: an activity may seem to start before its launch.
+  // Launch and start are read from two clocks: an activity may seem to start before its launch. By
+  // more than a millisecond, nobody knows how long it waited.
+  constexpr std::uint64_t clocks_differ = 1'000'000;
+  run.launch_seen = launched != 0 && a.start + clocks_differ > launched;
   if (run.launch_seen && a.start > launched) run.gap_ns = a.start - launched;
   return run;
 }

@@ -48,9 +48,6 @@ class clock_offset {
     if (a.end != 0) a.end += static_cast<std::uint64_t>(by);
   }
 
- private:
-  static constexpr std::int64_t a_second = 1'000'000'000;
-
   static std::uint64_t realtime() noexcept {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -58,8 +55,24 @@ class clock_offset {
            static_cast<std::uint64_t>(now.tv_nsec);
   }
 
+ private:
+  static constexpr std::int64_t a_second = 1'000'000'000;
+
   std::atomic<std::int64_t> offset_{0};  // ns, to be added to CUPTI's times
 };
+
+/// Takes away what cannot be, since sums of it would wrap around and hide all else: the times of an
+/// activity that ended more than a minute after `now` or began more than a month before it, and of
+/// one that moved more bytes than an address can tell, those too.
+inline void keep_possible(activity& a, std::uint64_t now) noexcept {
+  constexpr std::uint64_t minute = 60'000'000'000, month = 2'592'000'000'000'000;
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48U;
+  const bool is_late = a.end > now + minute || a.start > now + minute;
+  const bool is_early = a.start != 0 && now > month && a.start < now - month;
+  const bool is_huge = a.bytes > most_bytes;
+  if (is_huge) a.bytes = 0;
+  if (is_late || is_early || is_huge) a.start = a.end = 0;
+}
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END

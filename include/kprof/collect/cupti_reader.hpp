@@ -120,6 +120,7 @@ class record_reader {
     activity some[batch];
     std::size_t count = 0;
     std::uint64_t lost = 0;
+    const std::uint64_t now = clock_offset::realtime();
     void* record = nullptr;
     result walked = b.filled == 0 ? max_limit_reached : success;
     while (walked == success &&
@@ -131,6 +132,7 @@ class record_reader {
         continue;
       }
       clock_.apply(a);
+      keep_possible(a, now);
       if (a.correlation == 0 && a.kind <= activity_kind::set) ids_are_missing_ = true;
       if (++count == batch) listener_.read(some, std::exchange(count, 0));
     }

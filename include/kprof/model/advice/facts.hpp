@@ -11,6 +11,7 @@
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/roofline.hpp>
 #include <kprof/model/row_texts.hpp>
+#include <kprof/model/unguarded_cpu.hpp>
 #include <kprof/model/verdict.hpp>
 #include <kprof/profile.hpp>
 
@@ -44,18 +45,32 @@ inline bool has_all_records(const profile& p) noexcept {
   return std::max({not_negative(p.wall_ns - p.paused_ns), in_scopes, not_negative(all_self_ns(p))});
 }
 
+/// How long the threads of all rows were on no CPU in them.
+[[gnu::cold]] inline double off_cpu_in(const std::vector<operator_row>& rows) noexcept {
+  double ns = 0;
+  for (const operator_row& row : rows) ns += not_negative(row.off_cpu_self_ns);
+  return ns;
+}
+
 /// Whether its share of the roof is known and possible.
 inline bool has_verdict(const operator_row& row) noexcept {
   return row.verdict.roof.known() && row.verdict.bound != bound_by::impossible &&
          row.verdict.bound != bound_by::unknown;
 }
 
-/// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, and
-/// its calls, where several threads share them, do not overlap one another.
-inline bool is_its_own(const operator_row& row) noexcept {
+/// Whether the operator says that its calls run on several threads.
+inline bool says_threads(const advice_facts& f, const operator_row& row) noexcept {
+  return row.node < f.run.nodes.size() && f.run.nodes[row.node].work.threads > 1;
+}
+
+/// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, or
+/// waited for threads that it says it has, and its calls, where several threads share them, do not
+/// overlap one another.
+inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
   constexpr double least_cpu = 0.8;
-  if (!has_verdict(row) || (row.cpu.known() && row.cpu.value < least_cpu)) return false;
-  return !has_overlap(row);
+  if (!has_verdict(row) || has_overlap(row)) return false;
+  if (!row.cpu.known() || row.cpu.value >= least_cpu) return true;
+  return f.helpers_worked && says_threads(f, row);
 }
 
 /// What the first call of a row took more than a usual one, where it took ten times as long: rule
@@ -107,7 +122,7 @@ inline constexpr double much_lost = 0.1;
   std::vector<std::uint32_t> kind_of(rows, scope_node::none), nearest, loses_most;
   for (std::uint32_t i = 0; i < rows; ++i) {
     const operator_row& row = f.rows[i];
-    if (!is_its_own(row) || row.name.empty()) continue;
+    if (!is_its_own(f, row) || row.name.empty()) continue;
     const auto [kind, is_new] =
         numbers.of({{names.of(row.name), static_cast<std::uint32_t>(row.type), row.on_device}});
     kind_of[i] = kind;
@@ -149,6 +164,7 @@ inline constexpr double much_lost = 0.1;
                  {},
                  scope_node::none,
                  {}};
+  f.helpers_worked = off_cpu_in(f.rows) <= helpers_cpu_ns(p);
   if (f.window_ns > 1.02 * not_negative(p.wall_ns - p.paused_ns)) f.whole = "all threads' time";
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);

@@ -188,7 +188,7 @@ namespace detail::advice_rules {
   if (row.on_device || shape.sizes[0].field == nullptr || shape.matrix ||
       number_of(f.run, row, "g") > 1)
     return false;
-  const bool is_sure = is_its_own(row) && row.verdict.roof.value < far_below;
+  const bool is_sure = is_its_own(f, row) && row.verdict.roof.value < far_below;
   if (!is_sure && !f.tries) return false;
   const std::int64_t channels = shape.sizes[0].value,
                      wide = 512 / static_cast<std::int64_t>(std::max(1U, bits_of(row.type)));
@@ -197,7 +197,7 @@ namespace detail::advice_rules {
   // none.
   double roof = 0;
   for (const operator_row& other : f.rows)
-    if (other.name == row.name && other.type == row.type && is_its_own(other) &&
+    if (other.name == row.name && other.type == row.type && is_its_own(f, other) &&
         number_of(f.run, other, "C") >= wide && number_of(f.run, other, "C") % wide == 0)
       roof = std::max(roof, other.verdict.roof.value);
   const std::int64_t least = (channels + narrow - 1) / narrow * narrow;

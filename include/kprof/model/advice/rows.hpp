@@ -116,8 +116,9 @@ namespace detail::advice_rules {
         "wave, how they read memory";
   else
     out.action = sentence(
-        "Times do not tell what holds it back; often it is #",
-        {as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
+        "Times do not tell what holds it back; often it is ##",
+        {as_text(says_threads(f, row) ? "too little work for each of its threads, " : ""),
+         as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
                           "another, a loop that is not vectorised, or bytes that the formula does "
                           "not count"
                         : "a loop that is not vectorised, sums that wait for one another, blocks "
@@ -136,7 +137,7 @@ namespace detail::advice_rules {
   std::vector<sum> sums;
   for (std::uint32_t i = 0; i < f.rows.size(); ++i) {
     const operator_row& row = f.rows[i];
-    if (!is_its_own(row) || !row.verdict.lost_ns.known() || row.name.empty()) continue;
+    if (!is_its_own(f, row) || !row.verdict.lost_ns.known() || row.name.empty()) continue;
     const std::uint32_t name = names.of(row.name);
     if (name == sums.size()) sums.emplace_back();
     sum& s = sums[name];

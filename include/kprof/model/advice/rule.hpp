@@ -63,6 +63,9 @@ struct advice_facts {
   std::uint32_t most_lost = scope_node::none;  ///< the row that loses most time, far from its roof
   /// Operators that say that they run on several threads, or are faster than one thread can be.
   std::vector<std::string_view> several_threads;
+  /// All time that operators' threads were on no CPU is explained by threads without guards, which
+  /// they may have waited for.
+  bool helpers_worked = false;
   const char* whole = "the run";  ///< what window_ns is the time of, in a sentence
   /// How devices spent their time; null where the profile has no timeline of a device.
   const time_summary* device_times = nullptr;

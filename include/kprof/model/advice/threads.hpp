@@ -46,7 +46,7 @@ namespace detail::advice_rules {
   std::vector<share> found;  // by operator
   for (const operator_row& row : f.rows) {
     const bool on_one = !row.on_device && row.thread != scope_node::none && !row.threads.known() &&
-                        is_its_own(row) && row.mean_ns.known() &&
+                        is_its_own(f, row) && row.mean_ns.known() &&
                         row.mean_ns.value >= worth_sharing_ns;
     const double steady = row.self_ns - warm_up_ns(row);
     if (!on_one || !(steady > 0) || is_one_of(f.several_threads, row.name)) continue;
@@ -176,12 +176,10 @@ namespace detail::advice_rules {
 [[gnu::cold]] inline bool off_the_cpu(const advice_facts& f, std::size_t, advice& out) {
   if (has_device_work(f.run)) return false;  // the host waits for it
   if (advice of_too_many; too_many_threads(f, 0, of_too_many)) return false;  // H2 says why
-  double off = 0, most = 0;
-  for (std::size_t i = 0; i < f.rows.size(); ++i) {
-    const double ns = not_negative(f.rows[i].off_cpu_self_ns);
-    off += ns;
-    if (ns > most) most = ns, out.node = f.rows[i].node, out.where = f.rows[i].name;
-  }
+  double off = off_cpu_in(f.rows), most = 0;
+  for (const operator_row& row : f.rows)
+    if (row.off_cpu_self_ns > most)
+      most = row.off_cpu_self_ns, out.node = row.node, out.where = row.name;
   off -= std::min(off, helpers_cpu_ns(f.run));  // so long they may wait for their helpers
   if (off < 0.2 * f.window_ns) return false;
   out.time_ns = out.gain_ns = off;
