@@ -138,8 +138,8 @@ test_configuration() {
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
-    # One that executes each instruction of a guard by itself; both full sets do.
-    noexcept-*) options+=(-E '^recording\.guards_between_all_instructions$') ;;
+    # Those that execute each instruction of a guard by itself; the full sets do.
+    noexcept-*) options+=(-E '^recording\.guards_between_all_instructions') ;;
     # What reads sources, compares times of its own, or compiles much that is the same for both
     # compilers is done by ci-gcc; asan-clang has let clang++'s calls of CUPTI fail, and more.
     ci-clang)
@@ -148,7 +148,8 @@ test_configuration() {
       local sanitized='cupti\.(programs|captures|losses|ceilings|failures)|outputs\.verbose'
       sanitized+='|recording\.parts_beside_snapshots'
       # What the system does to a process is the same whoever compiled it.
-      local system='recording\.(little_address_space|failing_allocations|.*_without_memory)'
+      local system='recording\.(little_address_space|failing_allocations|.*_without_memory'
+      system+='|guards_between_all_instructions_in_a_chunk_begun_anew)'
       system+='|abuse\.(other_commits|filters|messages|standard_output|files)'
       options+=(-E "^($sources|$compiled|$sanitized|$system|tools\.query)") ;;
   esac
