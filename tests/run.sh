@@ -82,7 +82,7 @@ build_configuration() {
     asan-* | tsan-*)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
       options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_SESSION_FOR_DISABLED=OFF) ;;
-    # All headers in one file become code once, here, and are read by g++ among poisoned macros.
+    # ci-clang compiles all headers in one file; g++ reads them among poisoned macros.
     ci-gcc) options+=(-DKPROF_TEST_ALL_HEADERS=OFF) ;;
     # These once, with g++, are enough; clang++ compiles the unit tests for asan-clang.
     ci-clang)
@@ -138,7 +138,7 @@ test_configuration() {
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
-    # Those that execute each instruction of a guard by itself; the full sets do.
+    # Those that execute each instruction of a guard by itself; ci-gcc does.
     noexcept-*) options+=(-E '^recording\.guards_between_all_instructions') ;;
     # What reads sources, compares times of its own, or compiles much that is the same for both
     # compilers is done by ci-gcc; asan-clang has let clang++'s calls of CUPTI fail, and more.

@@ -18874,14 +18874,18 @@ inline bool says_threads(const advice_facts& f, const operator_row& row) noexcep
   return row.node < f.run.nodes.size() && f.run.nodes[row.node].work.threads > 1;
 }
 
+/// Whether its threads were on no CPU for much of their time in it.
+inline bool waits(const operator_row& row) noexcept {
+  constexpr double least_cpu = 0.8;
+  return row.cpu.known() && row.cpu.value < least_cpu;
+}
+
 /// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, or
 /// waited for threads that it says it has, and its calls, where several threads share them, do not
 /// overlap one another.
 inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
-  constexpr double least_cpu = 0.8;
   if (!has_verdict(row) || has_overlap(row)) return false;
-  if (!row.cpu.known() || row.cpu.value >= least_cpu) return true;
-  return f.helpers_worked && says_threads(f, row);
+  return !waits(row) || (f.helpers_worked && says_threads(f, row));
 }
 
 /// What the first call of a row took more than a usual one, where it took ten times as long: rule
@@ -18975,7 +18979,8 @@ inline constexpr double much_lost = 0.1;
                  {},
                  scope_node::none,
                  {}};
-  f.helpers_worked = off_cpu_in(f.rows) <= helpers_cpu_ns(p);
+  // Waking up takes some time too.
+  f.helpers_worked = off_cpu_in(f.rows) <= 1.1 * helpers_cpu_ns(p);
   if (f.window_ns > 1.02 * not_negative(p.wall_ns - p.paused_ns)) f.whole = "all threads' time";
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);
@@ -20492,7 +20497,8 @@ namespace detail::advice_rules {
   else
     out.action = sentence(
         "Times do not tell what holds it back; often it is ##",
-        {as_text(says_threads(f, row) ? "too little work for each of its threads, " : ""),
+        {as_text(says_threads(f, row) && waits(row) ? "too little work for each of its threads, "
+                                                    : ""),
          as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
                           "another, a loop that is not vectorised, or bytes that the formula does "
                           "not count"
@@ -39586,6 +39592,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     publish(nullptr);
     return std::exchange(writing_, nullptr);
   }
+  /// Goes on writing in the chunk that end_chunk() has just ended, since there is no other: scopes
+  /// that are open have the room for their ends in it.
+  [[gnu::cold]] void resume(chunk* c) noexcept {
+    --backlog_;
+    writing_ = c;
+    publish(c->end);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    limit = c->limit();
+  }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
   /// the totals or still to be folded, and folding goes on there the next time.
@@ -40809,7 +40824,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     const auto own = waits.lock(log.mutex());
     chunk* const c = own ? log.end_chunk() : nullptr;
     if (c == nullptr) return false;
-    if (!attempt([&] { counts_.time_folding([&] { log.fold(); }); })) return pool.retire(c), false;
+    if (!attempt([&] { counts_.time_folding([&] { log.fold(); }); })) return log.resume(c), false;
     log.release(c);
     windows.lose(first_ticks(*c), c->last_ticks);
     counts_.recycle_until(c->last_ticks);
@@ -45243,13 +45258,14 @@ class clock_offset {
   std::atomic<std::int64_t> offset_{0};  // ns, to be added to CUPTI's times
 };
 
-/// Takes away what cannot be, since sums of it would wrap around and hide all else: the times of an
-/// activity that ended more than a minute after `now` or began more than a month before it, and of
-/// one that moved more bytes than an address can tell, those too.
+/// Takes away what cannot be, since a few of these would wrap sums around and hide all else: the
+/// times of an activity that ended more than a day after `now` or began more than a month before
+/// it, and of one that moved more bytes than an address can tell, those too. A day, since the time
+/// of day may be set back.
 inline void keep_possible(activity& a, std::uint64_t now) noexcept {
-  constexpr std::uint64_t minute = 60'000'000'000, month = 2'592'000'000'000'000;
+  constexpr std::uint64_t day = 86'400'000'000'000, month = 2'592'000'000'000'000;
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48U;
-  const bool is_late = a.end > now + minute || a.start > now + minute;
+  const bool is_late = a.end > now + day || a.start > now + day;
   const bool is_early = a.start != 0 && now > month && a.start < now - month;
   const bool is_huge = a.bytes > most_bytes;
   if (is_huge) a.bytes = 0;
@@ -45434,12 +45450,13 @@ struct own_thread_ends {
   own_thread_ends& operator=(const own_thread_ends&) = delete;
 };
 
-/// Has a thread call run(of), with every signal blocked: detached, or to be joined by whoever gave
-/// a place for its name. False where the system gives no thread.
-inline bool start_own_thread(void* (*run)(void* of), void* of, pthread_t* name = nullptr) noexcept {
+/// Has a thread call run(of), with every signal blocked: detached, or to be joined where
+/// there is a place for its handle. False where the system gives no thread.
+inline bool start_own_thread(void* (*run)(void* of), void* of,
+                             pthread_t* handle = nullptr) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  if (name == nullptr) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (handle == nullptr) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);  // also under a small `ulimit -s`
   // The thread inherits the mask: the program's signals go to the program's threads.
   sigset_t all, before;
@@ -45448,7 +45465,7 @@ inline bool start_own_thread(void* (*run)(void* of), void* of, pthread_t* name =
   pthread_t detached{};
   ++own_thread_count;
   const bool is_started =
-      pthread_create(name != nullptr ? name : &detached, &attributes, run, of) == 0;
+      pthread_create(handle != nullptr ? handle : &detached, &attributes, run, of) == 0;
   if (!is_started) --own_thread_count;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
@@ -49348,7 +49365,7 @@ class round_threads {
     round_threads* of = nullptr;
     unsigned number = 0;
     int cpu = -1;
-    pthread_t thread{};  // may be written when it already runs
+    pthread_t thread{};  // not for the thread itself, which may run before this is written
   };
 
   [[gnu::cold]] static void* run_member(void* of) {

@@ -277,7 +277,7 @@ int main(int argc, char** argv) {
   const auto is_right = [&] {
     try {
       return all.line(line);
-    } catch (const std::logic_error&) {  // of a number, or of an id that no line before has given
+    } catch (const std::logic_error&) {  // no number, or an id of no line before
       return false;
     }
   };

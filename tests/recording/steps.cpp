@@ -110,6 +110,10 @@ int main(int argc, char** argv) {
   const std::size_t held = is_anew ? 64 : 0;
   const holders others(held);
   done += held;
+  if (is_anew && kprof::snapshot().complete.dropped == 0) {
+    std::printf("FAILED: there are chunks left\n");
+    return 1;
+  }
   done += change_of_chunks();
   most_steps = 0;                                          // the first one makes tables
   for (int i = 0; i < 2; ++i) done += change_of_chunks();  // every other one is longer
@@ -123,7 +127,7 @@ int main(int argc, char** argv) {
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   for (wanted = 1; wanted <= most_steps && std::chrono::steady_clock::now() < latest;
        wanted += stride)
-    for (int i = is_anew; i < 2; ++i) done += change_of_chunks();
+    for (int i = 0; i < (is_anew ? 1 : 2); ++i) done += change_of_chunks();
 
   const kprof::completeness c = kprof::snapshot().complete;
   const std::uint64_t seen = c.recorded + c.dropped + c.dropped_inside;

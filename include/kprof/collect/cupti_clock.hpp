@@ -61,13 +61,14 @@ class clock_offset {
   std::atomic<std::int64_t> offset_{0};  // ns, to be added to CUPTI's times
 };
 
-/// Takes away what cannot be, since sums of it would wrap around and hide all else: the times of an
-/// activity that ended more than a minute after `now` or began more than a month before it, and of
-/// one that moved more bytes than an address can tell, those too.
+/// Takes away what cannot be, since a few of these would wrap sums around and hide all else: the
+/// times of an activity that ended more than a day after `now` or began more than a month before
+/// it, and of one that moved more bytes than an address can tell, those too. A day, since the time
+/// of day may be set back.
 inline void keep_possible(activity& a, std::uint64_t now) noexcept {
-  constexpr std::uint64_t minute = 60'000'000'000, month = 2'592'000'000'000'000;
+  constexpr std::uint64_t day = 86'400'000'000'000, month = 2'592'000'000'000'000;
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48U;
-  const bool is_late = a.end > now + minute || a.start > now + minute;
+  const bool is_late = a.end > now + day || a.start > now + day;
   const bool is_early = a.start != 0 && now > month && a.start < now - month;
   const bool is_huge = a.bytes > most_bytes;
   if (is_huge) a.bytes = 0;

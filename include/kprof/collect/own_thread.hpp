@@ -26,12 +26,13 @@ struct own_thread_ends {
   own_thread_ends& operator=(const own_thread_ends&) = delete;
 };
 
-/// Has a thread call run(of), with every signal blocked: detached, or to be joined by whoever gave
-/// a place for its name. False where the system gives no thread.
-inline bool start_own_thread(void* (*run)(void* of), void* of, pthread_t* name = nullptr) noexcept {
+/// Has a thread call run(of), with every signal blocked: detached, or to be joined where
+/// there is a place for its handle. False where the system gives no thread.
+inline bool start_own_thread(void* (*run)(void* of), void* of,
+                             pthread_t* handle = nullptr) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  if (name == nullptr) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (handle == nullptr) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);  // also under a small `ulimit -s`
   // The thread inherits the mask: the program's signals go to the program's threads.
   sigset_t all, before;
@@ -40,7 +41,7 @@ inline bool start_own_thread(void* (*run)(void* of), void* of, pthread_t* name =
   pthread_t detached{};
   ++own_thread_count;
   const bool is_started =
-      pthread_create(name != nullptr ? name : &detached, &attributes, run, of) == 0;
+      pthread_create(handle != nullptr ? handle : &detached, &attributes, run, of) == 0;
   if (!is_started) --own_thread_count;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);

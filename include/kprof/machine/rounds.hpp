@@ -168,7 +168,7 @@ class round_threads {
     round_threads* of = nullptr;
     unsigned number = 0;
     int cpu = -1;
-    pthread_t thread{};  // may be written when it already runs
+    pthread_t thread{};  // not for the thread itself, which may run before this is written
   };
 
   [[gnu::cold]] static void* run_member(void* of) {

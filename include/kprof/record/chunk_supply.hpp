@@ -89,7 +89,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     const auto own = waits.lock(log.mutex());
     chunk* const c = own ? log.end_chunk() : nullptr;
     if (c == nullptr) return false;
-    if (!attempt([&] { counts_.time_folding([&] { log.fold(); }); })) return pool.retire(c), false;
+    if (!attempt([&] { counts_.time_folding([&] { log.fold(); }); })) return log.resume(c), false;
     log.release(c);
     windows.lose(first_ticks(*c), c->last_ticks);
     counts_.recycle_until(c->last_ticks);

@@ -100,6 +100,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     publish(nullptr);
     return std::exchange(writing_, nullptr);
   }
+  /// Goes on writing in the chunk that end_chunk() has just ended, since there is no other: scopes
+  /// that are open have the room for their ends in it.
+  [[gnu::cold]] void resume(chunk* c) noexcept {
+    --backlog_;
+    writing_ = c;
+    publish(c->end);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    limit = c->limit();
+  }
 
   /// Folds what has been published. Where it throws for want of memory, each record is either in
   /// the totals or still to be folded, and folding goes on there the next time.

@@ -63,14 +63,18 @@ inline bool says_threads(const advice_facts& f, const operator_row& row) noexcep
   return row.node < f.run.nodes.size() && f.run.nodes[row.node].work.threads > 1;
 }
 
+/// Whether its threads were on no CPU for much of their time in it.
+inline bool waits(const operator_row& row) noexcept {
+  constexpr double least_cpu = 0.8;
+  return row.cpu.known() && row.cpu.value < least_cpu;
+}
+
 /// Whether its distance from the roof is its own doing: it was on a CPU for most of its time, or
 /// waited for threads that it says it has, and its calls, where several threads share them, do not
 /// overlap one another.
 inline bool is_its_own(const advice_facts& f, const operator_row& row) noexcept {
-  constexpr double least_cpu = 0.8;
   if (!has_verdict(row) || has_overlap(row)) return false;
-  if (!row.cpu.known() || row.cpu.value >= least_cpu) return true;
-  return f.helpers_worked && says_threads(f, row);
+  return !waits(row) || (f.helpers_worked && says_threads(f, row));
 }
 
 /// What the first call of a row took more than a usual one, where it took ten times as long: rule
@@ -164,7 +168,8 @@ inline constexpr double much_lost = 0.1;
                  {},
                  scope_node::none,
                  {}};
-  f.helpers_worked = off_cpu_in(f.rows) <= helpers_cpu_ns(p);
+  // Waking up takes some time too.
+  f.helpers_worked = off_cpu_in(f.rows) <= 1.1 * helpers_cpu_ns(p);
   if (f.window_ns > 1.02 * not_negative(p.wall_ns - p.paused_ns)) f.whole = "all threads' time";
   if (has_device_work(p)) {
     f.kernels = kernel_table(p);

@@ -117,7 +117,8 @@ namespace detail::advice_rules {
   else
     out.action = sentence(
         "Times do not tell what holds it back; often it is ##",
-        {as_text(says_threads(f, row) ? "too little work for each of its threads, " : ""),
+        {as_text(says_threads(f, row) && waits(row) ? "too little work for each of its threads, "
+                                                    : ""),
          as_text(memory ? "memory read in small or strided pieces, loads that wait for one "
                           "another, a loop that is not vectorised, or bytes that the formula does "
                           "not count"
