@@ -40818,8 +40818,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
   }
 
-  /// Folds the chunk that this log writes to and lets the log begin it anew, where refill() had no
-  /// other. False: the log has no chunk, or there was no memory or lock to fold it.
+  /// For a log that refill() has given no chunk: the log folds the chunk that it writes to, and
+  /// begins it anew. False: it has none, or there was no memory or lock to fold it.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* const c = own ? log.end_chunk() : nullptr;

@@ -50,20 +50,14 @@ expect(
         ": _Z6kernelPf 1 untimed",
     ],
 )
-expect(
-    "kernels that end before they begin are counted, not averaged",
-    run("plain", REVERSED=1),
-    records=5,
-    untimed=5,
-    attributed=4,
-)
-expect(
-    "kernels that end after all time are counted, not averaged",
-    run("plain", AHEAD=1),
-    records=5,
-    untimed=5,
-    attributed=4,
-)
+for when, setting in (("before they begin", "REVERSED"), ("after all time", "AHEAD")):
+    expect(
+        f"kernels that end {when} are counted, not averaged",
+        run("plain", **{setting: 1}),
+        records=5,
+        untimed=5,
+        attributed=4,
+    )
 r = run("plain", ODD=1)
 check(
     "records of unknown kinds are counted",
