@@ -115,8 +115,10 @@ TEST_CASE("steps_kept.a_step_near_the_median_is_kept_and_the_latest_when_more_fo
   }
   run_step(300'000);  // the step that runs fills the timeline
   const kprof::profile p = kprof::snapshot({.timeline = true});
-  const kprof::kept_step* const latest = kept_as(p, kprof::kept_as::latest);
-  REQUIRE(latest != nullptr);
+  // The latest may be the slowest too, or the one nearest to the median: then that is said of it.
+  const auto& kept = p.stepping.kept;
+  REQUIRE(!kept.empty());
+  const kprof::kept_step* const latest = &kept.back();
   CHECK(p.steps[latest->step].index == 299);
   CHECK(scopes_in(p, p.steps[latest->step], "Work") == 20);
   const kprof::kept_step* const median = kept_as(p, kprof::kept_as::median);
@@ -129,7 +131,7 @@ TEST_CASE("steps_kept.a_step_near_the_median_is_kept_and_the_latest_when_more_fo
   CHECK(ns < 1.25 * usual);
   CHECK(scopes_in(p, m, "Work") == 20);
   CHECK(p.stepping.whole_from == -1);
-  CHECK(p.stepping.kept.size() == 3);
+  CHECK(kept.size() == (latest->why == kprof::kept_as::latest ? 3 : 2));
 }
 
 TEST_CASE("steps_kept.threads_beside_the_one_that_steps_are_in_the_window") {
