@@ -31,7 +31,7 @@ class held_elsewhere {
       : thread_([this, &mutex] {
           const std::lock_guard lock(mutex);
           holds_ = true;
-          while (!ends_) std::this_thread::yield();
+          while (!ends_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }) {
     while (!holds_) std::this_thread::yield();
   }
@@ -83,23 +83,22 @@ TEST_CASE("lock_in_time.a_guard_waits_once_for_all_its_locks_and_less_after_a_fa
   }
   CHECK(e.threads.counts().dropped > 100);
   CHECK(took_s >= 1);
-  CHECK(took_s < 1.9);
+  CHECK(took_s < 10);  // more than 100 s where each waits
   CHECK(waited_in_vain);
   static_cast<void>(call_beyond_a_chunk());
   CHECK_FALSE(waited_in_vain);
 
   wait_after_failure_s = 1;
-  std::mutex first, second;
+  std::mutex mutex;
   {
-    const held_elsewhere one(first), other(second);
+    const held_elsewhere lock(mutex);
     patience waits;
     const auto begin = std::chrono::steady_clock::now();
-    CHECK_FALSE(waits.lock(first));
-    CHECK_FALSE(waits.lock(second));
+    for (int i = 0; i < 8; ++i) CHECK_FALSE(waits.lock(mutex));
     took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   CHECK(took_s >= 1);
-  CHECK(took_s < 1.9);
+  CHECK(took_s < 7);  // 8 s where each waits
   longest_wait_s = before;
   wait_after_failure_s = after;
   waited_in_vain = false;
