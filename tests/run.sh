@@ -84,10 +84,11 @@ build_configuration() {
       options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_SESSION_FOR_DISABLED=OFF) ;;
     # ci-clang compiles all headers in one file; g++ reads them among poisoned macros.
     ci-gcc) options+=(-DKPROF_TEST_ALL_HEADERS=OFF) ;;
-    # These once, with g++, are enough; clang++ compiles the unit tests for asan-clang.
+    # These once, with g++, are enough; clang++ compiles the unit tests and the behaviour's for
+    # asan-clang and noexcept-clang.
     ci-clang)
       options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF -DKPROF_TEST_PACKAGE=OFF)
-      options+=(-DKPROF_TEST_UNIT=OFF -DKPROF_BUILD_EXAMPLES=OFF)
+      options+=(-DKPROF_TEST_UNIT=OFF -DKPROF_TEST_BEHAVIOUR=OFF -DKPROF_BUILD_EXAMPLES=OFF)
       options+=(-DKPROF_SESSION_FOR_DISABLED=OFF)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
@@ -138,20 +139,16 @@ test_configuration() {
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
-    # Those that execute each instruction of a guard by itself; ci-gcc does.
-    noexcept-*) options+=(-E '^recording\.guards_between_all_instructions') ;;
+    # Executes more than a minute's instructions one by one; ci-gcc does.
+    noexcept-*) options+=(-E '^recording\.guards_between_all_instructions_in_a_chunk') ;;
     # What reads sources, compares times of its own, or compiles much that is the same for both
-    # compilers is done by ci-gcc; asan-clang has let clang++'s calls of CUPTI fail, and more.
+    # compilers is done by ci-gcc.
     ci-clang)
       local sources='structure\.(style|limits|format|layout|include_graph|preprocessed_size\.ops)'
       local compiled='structure\.(compile_cost\.linked|alone\.among_poisoned_macros)'
-      local sanitized='cupti\.(programs|captures|losses|ceilings|failures)|outputs\.verbose'
-      sanitized+='|recording\.parts_beside_snapshots'
       # What the system does to a process is the same whoever compiled it.
-      local system='recording\.(little_address_space|failing_allocations|.*_without_memory'
-      system+='|guards_between_all_instructions_in_a_chunk_begun_anew)'
-      system+='|abuse\.(other_commits|filters|messages|standard_output|files)'
-      options+=(-E "^($sources|$compiled|$sanitized|$system|tools\.query)") ;;
+      local system='abuse\.(other_commits|filters|messages|standard_output|files)'
+      options+=(-E "^($sources|$compiled|$system|tools\.query)") ;;
   esac
   ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:atexit_sleep_ms=100 \
