@@ -35911,6 +35911,7 @@ struct part_stream {
   std::uint32_t parts = 0;
   std::uint32_t site = 0;
   merged_calls* merged = nullptr;  // the node has no parameters: its parts are of several groups
+  std::uint32_t arrived = 0;       // in the slice that is being joined
 };
 
 /// The place of a captured graph node in the call tree, as a plain value.
@@ -38600,14 +38601,24 @@ class part_joining {
            Complete complete) noexcept {
     std::uint64_t call = counts_[part];
     counts_[part] = call + n;
-    if (n == 1) return join(begun_, last_end_, call, part, *notes, place, complete);
-    // Local copies: the compiler must assume that what complete() writes changes the members.
-    ring begun = begun_;
-    std::uint64_t last_end = last_end_;
-    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call)
-      join(begun, last_end, call, part, *notes, place, complete);
-    begun_ = begun;
-    last_end_ = last_end;
+    while (n != 0) {
+      const std::uint64_t at = call - begun_.first;
+      std::size_t some = 1;
+      if (at < begun_.count) {
+        some = std::min<std::size_t>(n, begun_.count - at);
+        go_on(call, part, notes, some, place);
+        if (at == 0) finish(complete);
+      } else if (at == begun_.count && begun_.count < begun_.room) {
+        some = std::min<std::size_t>(n, begun_.room - begun_.count);
+        begin(call, notes, some, place);
+        if (parts_ == 1) finish(complete);
+      } else if (has_further_room(call)) {
+        continue;
+      }
+      call += some;
+      notes += some;
+      n -= some;
+    }
   }
 
   /// Bytes held for calls that have begun and are not complete.
@@ -38641,57 +38652,65 @@ class part_joining {
     std::uint64_t count = 0;
     std::uint64_t room = 0;  // 0 also while times are given up, and no call begins
     std::uint64_t mask = 0;
-    begun_call* calls = nullptr;
   };
 
-  /// Joins one part to its call. `begun` and `last_end`: the members, or copies of them.
-  template <class Note, class Complete>
-  [[gnu::always_inline]] void join(ring& begun, std::uint64_t& last_end, std::uint64_t call,
-                                   std::uint32_t part, const Note& note, call_place place,
-                                   Complete& complete) noexcept {
-    const std::uint64_t ticks = note.end > note.begin ? note.end - note.begin : 0;
-    begun_call c{note.begin, note.end, ticks, ticks, 1, place};
-    if (call - begun.first < begun.count) {
-      const begun_call& before = begun.calls[call & begun.mask];
-      c.first = std::min(c.first, before.first);
-      c.last = std::max(c.last, before.last);
-      c.busy += before.busy;
-      c.longest = std::max(c.longest, before.longest);
-      c.parts_come += before.parts_come;
-      if (part != 0) c.place = before.place;
-    } else if (call - begun.first == begun.count && begun.count < begun.room) {
-      ++begun.count;
-    } else {
-      begun_ = begun;
-      const bool begins = begin_further(call);
-      begun = begun_;
-      if (!begins) return;
-    }
-    if (c.parts_come != parts_) {
-      begun.calls[call & begun.mask] = c;
-      return;
-    }
-    // Calls before this one are complete too: each of its parts came for them before.
-    const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
-    const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
-    complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
-    last_end = std::max(last_end, c.last);
-    ++joined_;
-    ++begun.first;
-    if (--begun.count == 0) {
-      begun_ = begun;
-      none_begun();
-      begun = begun_;
+  template <class Note>
+  static std::uint64_t ticks_of(const Note& note) noexcept {
+    return note.end > note.begin ? note.end - note.begin : 0;
+  }
+  /// Parts come of calls of which none has; there is room.
+  template <class Note>
+  void begin(std::uint64_t call, const Note* notes, std::size_t n, call_place place) noexcept {
+    begun_call* const calls = calls_.get();
+    const std::uint64_t mask = begun_.mask;
+    begun_.count += n;
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
+      const std::uint64_t ticks = ticks_of(*notes);
+      calls[call & mask] = {notes->begin, notes->end, ticks, ticks, 1, place};
     }
   }
-
-  /// Begins the call where there is no room; false where its times are given up.
-  [[gnu::noinline]] bool begin_further(std::uint64_t call) noexcept {
-    if (call < begun_.first) return false;
-    if (!gives_up_ && widen()) {
-      ++begun_.count;
-      return true;
+  /// Further parts come of calls that have begun.
+  template <class Note>
+  void go_on(std::uint64_t call, std::uint32_t part, const Note* notes, std::size_t n,
+             call_place place) noexcept {
+    begun_call* const calls = calls_.get();
+    const std::uint64_t mask = begun_.mask;
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
+      const std::uint64_t ticks = ticks_of(*notes);
+      begun_call& c = calls[call & mask];
+      c.first = std::min(c.first, notes->begin);
+      c.last = std::max(c.last, notes->end);
+      c.busy += ticks;
+      c.longest = std::max(c.longest, ticks);
+      ++c.parts_come;
+      if (part == 0) c.place = place;
     }
+  }
+  /// Takes away the calls that have all parts. They are the first ones: each part of a call came
+  /// for those before it too.
+  template <class Complete>
+  void finish(Complete& complete) noexcept {
+    const begun_call* const calls = calls_.get();
+    const std::uint64_t mask = begun_.mask, last = begun_.first + begun_.count;
+    std::uint64_t call = begun_.first, last_end = last_end_;
+    for (; call != last && calls[call & mask].parts_come == parts_; ++call) {
+      const begun_call& c = calls[call & mask];
+      const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
+      const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
+      last_end = std::max(last_end, c.last);
+      complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
+    }
+    last_end_ = last_end;
+    joined_ += call - begun_.first;
+    begun_.first = call;
+    begun_.count = last - call;
+    if (begun_.count == 0) none_begun();
+  }
+
+  /// Whether there is room for one more call now; false where the times of this one are given up.
+  [[gnu::noinline]] bool has_further_room(std::uint64_t call) noexcept {
+    if (call < begun_.first) return false;
+    if (!gives_up_ && widen()) return true;
     gives_up_ = true;
     begun_.room = 0;
     given_up_to_ = std::max(given_up_to_, call + 1);
@@ -38716,7 +38735,6 @@ class part_joining {
     capacity_ = calls;
     begun_.room = gives_up_ ? 0 : calls;
     begun_.mask = calls - 1;
-    begun_.calls = calls_.get();
   }
   void none_begun() noexcept {
     if (!gives_up_ && capacity_ <= kept) return;
@@ -38769,7 +38787,8 @@ struct shared_sums {
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
-  slow_calls slowest;  // by `wall`
+  std::uint64_t slow = 0;  // a call whose `wall` is longer is one of the slowest
+  slow_calls slowest;      // by `wall`
   std::uint64_t next_sample = 0;
   sampled_calls samples;         // of `wall`
   std::uint64_t first_wall = 0;  // of the call that ended first
@@ -38777,16 +38796,22 @@ struct shared_sums {
   std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
   histogram durations;          // of `wall`
 
+  /// Keeps a call that is about to be counted.
+  [[gnu::noinline]] void sample(const joined_call& call) noexcept {
+    next_sample = samples.put({call.wall, call.end}, calls);
+  }
   template <class MayGrow>
   void add(const joined_call& call, MayGrow may_grow) {
-    if (calls >= next_sample) next_sample = samples.put({call.wall, call.end}, calls);
+    if (calls >= next_sample) [[unlikely]]
+      sample(call);
     ++calls;
     wall += call.wall;
     elapsed += call.elapsed;
     busy += call.busy;
     longest += call.longest;
     min_wall = std::min(min_wall, call.wall);
-    slowest.put(call.wall, call.end);
+    if (call.wall > slow) [[unlikely]]
+      slow = slowest.put(call.wall, call.end);
     if (call.end < first_end) first_wall = call.wall, first_end = call.end;
     imprecise += durations.add(call.wall, may_grow);
   }
@@ -38799,7 +38824,7 @@ struct shared_sums {
     busy += other.busy;
     longest += other.longest;
     min_wall = std::min(min_wall, other.min_wall);
-    slowest.put_all(other.slowest);
+    slow = slowest.put_all(other.slowest);
     if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
     // Some have been moved there and here.
     imprecise +=
@@ -39196,8 +39221,12 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (called.node->is_noted) [[unlikely]] {
       if (!called.node->is_part || !parts.has_room() || called.node->merged)
         prepare_to_note(called, start, ticks, at - 8 - record_size(word), word);
-      if (called.node->is_part) parts.add(called.number, start, start + ticks);
-      count_noted(*called.node, ticks, ticks, end);
+      if (called.node->is_part) {
+        parts.add(called.number, start, start + ticks);
+        count_part(*called.node, ticks, ticks, end);
+      } else {
+        count_noted(*called.node, ticks, ticks, end);
+      }
     } else {
       tree.finish(*called.node, ticks, ticks, end);
     }
@@ -39207,9 +39236,14 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
 
   /// The durations of parts are not counted: joining counts those of whole calls.
+  [[gnu::noinline]] static void count_part(tree_node& n, std::uint64_t ticks,
+                                           std::uint64_t self_ticks, std::uint64_t end) noexcept {
+    n.note_first({ticks, end});
+    n.count(ticks, self_ticks, end);
+  }
   [[gnu::noinline]] void count_noted(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
-    if (n.is_part) n.note_first({ticks, end}), n.count(ticks, self_ticks, end);
+    if (n.is_part) count_part(n, ticks, self_ticks, end);
     else tree.finish(n, ticks, self_ticks, end);
   }
   /// Makes room for a part of a shared call, or notes a step, whose begin is folded at `at` and was
@@ -40636,6 +40670,19 @@ KPROF_DETAIL_LOCAL inline constinit time_t wait_after_failure_s = 1;
 /// Whether this thread's latest wait was in vain.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool waited_in_vain = false;
 
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+// Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
+inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
+inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+  return pthread_mutex_clocklock(mutex.native_handle(), lock_clock, &end);
+}
+#else
+inline constexpr clockid_t lock_clock = CLOCK_REALTIME;
+inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+  return pthread_mutex_timedlock(mutex.native_handle(), &end);
+}
+#endif
+
 /// How long one guard waits, for all the locks that it takes with this. Until one of them is held
 /// by another thread it costs nothing and reads no clock.
 class KPROF_DETAIL_LOCAL patience {
@@ -40649,22 +40696,9 @@ class KPROF_DETAIL_LOCAL patience {
   }
 
  private:
-#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
-  // Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
-  static constexpr clockid_t clock = CLOCK_MONOTONIC;
-  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-    return pthread_mutex_clocklock(mutex.native_handle(), clock, &end);
-  }
-#else
-  static constexpr clockid_t clock = CLOCK_REALTIME;
-  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-    return pthread_mutex_timedlock(mutex.native_handle(), &end);
-  }
-#endif
-
   bool wait_for(std::mutex& mutex) noexcept {
     if (!std::exchange(has_waited_, true)) {
-      clock_gettime(clock, &end_);
+      clock_gettime(lock_clock, &end_);
       end_.tv_sec +=
           waited_in_vain ? std::min(wait_after_failure_s, longest_wait_s) : longest_wait_s;
     }
@@ -40678,6 +40712,16 @@ class KPROF_DETAIL_LOCAL patience {
 /// The same for a guard that takes no other lock.
 inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
   return patience{}.lock(mutex);
+}
+
+/// The lock, or none where another thread keeps it for so long, which is less than a second.
+inline std::unique_lock<std::mutex> lock_within(std::mutex& mutex, long nanoseconds) noexcept {
+  timespec end{};
+  clock_gettime(lock_clock, &end);
+  end.tv_nsec += nanoseconds;
+  if (end.tv_nsec >= 1'000'000'000) ++end.tv_sec, end.tv_nsec -= 1'000'000'000;
+  return lock_until(mutex, end) == 0 ? std::unique_lock(mutex, std::adopt_lock)
+                                     : std::unique_lock<std::mutex>{};
 }
 
 }  // namespace detail
@@ -41143,6 +41187,7 @@ class KPROF_DETAIL_LOCAL part_calls {
       prepare(*log, until);
     }
     arrived_.reserve(runs_.size() * slice);
+    nodes_.reserve(slice);
     mixed_.reserve(runs_.size() * slice);
     mixed_ends_.reserve(runs_.size() + 1);
     if (slice_ != slice) merged_.reserve(runs_.size() * slice_);
@@ -41164,7 +41209,7 @@ class KPROF_DETAIL_LOCAL part_calls {
     thread_log* log;
     std::size_t left;
     std::uint64_t slice_end;        // when the last one of the next slice ended
-    const part_stream* streams;     // by node
+    part_stream* streams;           // by node
     std::size_t next = 0, end = 0;  // of `arrived_`
   };
   /// One without parameters. No group: there was no memory for it.
@@ -41249,7 +41294,10 @@ class KPROF_DETAIL_LOCAL part_calls {
     mixed_ends_.assign(1, 0);
     for (const run& r : runs_) {
       join(arrived_.data() + r.next, arrived_.data() + r.end, r, find);
-      if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
+      if (mixed_ends_.back() == mixed_.size()) continue;
+      std::sort(mixed_.begin() + static_cast<std::ptrdiff_t>(mixed_ends_.back()), mixed_.end(),
+                &ended_before);
+      mixed_ends_.push_back(mixed_.size());
     }
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
@@ -41269,9 +41317,22 @@ class KPROF_DETAIL_LOCAL part_calls {
     arrived_.insert(arrived_.end(), first, stop);
     r.end = arrived_.size();
     if (r.log->keys_of_merged.size() != 0) take_merged(r, first, stop);
+    else put_by_node(r, first, stop);
     r.left -= r.end - r.next;
     r.log->parts.take(r.end - r.next);
     r.slice_end = end_of_slice(*r.log, r.left);
+  }
+  /// Puts the parts of the slice, which are in the order of time, by node: threads take turns
+  /// between operators, and parts of one are quicker to join together.
+  void put_by_node(const run& r, const part_note* first, const part_note* stop) noexcept {
+    nodes_.clear();
+    for (const part_note* n = first; n != stop; ++n)
+      if (r.streams[n->node].arrived++ == 0) nodes_.push_back(n->node);
+    auto at = static_cast<std::uint32_t>(r.next);
+    for (const std::uint32_t node : nodes_) at += std::exchange(r.streams[node].arrived, at);
+    if (nodes_.size() > 1)
+      for (; first != stop; ++first) arrived_[r.streams[first->node].arrived++] = *first;
+    for (const std::uint32_t node : nodes_) r.streams[node].arrived = 0;
   }
   /// Finds the groups of those of these parts that have no parameters. Its lock is held.
   void take_merged(const run& r, const part_note* first, const part_note* stop) noexcept {
@@ -41327,7 +41388,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   }
 
   static bool ended_before(const mixed_part& a, const mixed_part& b) noexcept {
-    return a.times->end < b.times->end;
+    return a.times->end != b.times->end ? a.times->end < b.times->end : a.times < b.times;
   }
   void merge_mixed() {
     const auto at = [this](std::size_t i) {
@@ -41351,11 +41412,8 @@ class KPROF_DETAIL_LOCAL part_calls {
             std::uint32_t thread, Find find) noexcept {
     part_group& group = *stream.group;
     const auto count = [&](const joined_call& call) __attribute__((always_inline)) {
-      if (group.last_join != join_number_ || group.last_place != call.place) {
-        group.last_totals = totals_of(call.place, find);
-        group.last_place = call.place;
-        group.last_join = join_number_;
-      }
+      if (group.last_join != join_number_ || group.last_place != call.place) [[unlikely]]
+        look_up(group, call.place, find);
       // Without memory the call counts, and its times are not known.
       const place_totals& at = group.last_totals;
       if (at.sums == nullptr) return;
@@ -41366,6 +41424,12 @@ class KPROF_DETAIL_LOCAL part_calls {
                     {stream.path, thread}, count);
   }
 
+  template <class Find>
+  [[gnu::noinline]] void look_up(part_group& group, call_place place, Find find) noexcept {
+    group.last_totals = totals_of(place, find);
+    group.last_place = place;
+    group.last_join = join_number_;
+  }
   template <class Find>
   place_totals totals_of(call_place place, Find find) noexcept {
     place_totals out;
@@ -41395,8 +41459,9 @@ class KPROF_DETAIL_LOCAL part_calls {
   std::size_t slice_ = slice;  // the same
   // Of a slice: its parts; those that several threads do; where those of each thread end.
   std::vector<part_note> arrived_;
-  std::vector<merged_part> merged_;  // what those of `arrived_` without parameters are of
-  std::size_t next_merged_ = 0;      // to be joined
+  std::vector<std::uint32_t> nodes_;  // of one run's
+  std::vector<merged_part> merged_;   // what those of `arrived_` without parameters are of
+  std::size_t next_merged_ = 0;       // to be joined
   std::vector<mixed_part> mixed_;
   std::vector<std::size_t> mixed_ends_;
   std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread
@@ -41792,11 +41857,10 @@ class KPROF_DETAIL_LOCAL recorder {
     if (!own && c == nullptr) return true;
     if (!own) return chunks_.pool.give_back(c), counts_.lose(lost);
     if (c != nullptr) log.append(c, chunks_.pool);
-    if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
-    const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
-    own.unlock();
-    join_parts_unless_busy(until);
-    return true;
+    const std::size_t waiting = log.parts.size(), few = threads_.deferrable_parts(memory_limit());
+    if (waiting < few) return true;
+    const std::uint64_t until = log.parts[waiting / 2].end;  // by which others have folded
+    return own.unlock(), join_parts_in_turn(until, waiting >= 4 * few), true;
   }
 
   /// Counts a scope for which the tables have no place or no memory; always false.
@@ -41956,9 +42020,12 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
-  void join_parts_unless_busy(std::uint64_t until) noexcept {
-    if (const std::unique_lock lock(threads_.mutex(), std::try_to_lock); lock.owns_lock())
+  /// By a thread whose parts are too many. While another joins they stay; a thread that has `many`
+  /// gives way to it, which the system may have suspended. Without memory they stay too.
+  void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
+    std::unique_lock lock(threads_.mutex(), std::try_to_lock);
+    if (!lock && many) lock = lock_within(threads_.mutex(), 5'000'000);
+    if (lock)
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
   }

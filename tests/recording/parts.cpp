@@ -176,13 +176,13 @@ void one_far_ahead() {
 
 /// Which thread does which part is another one in each call. One thread records more than the
 /// others, so that a chunk of its log is full sooner. With much memory all is joined at the end.
-void parts_that_change_threads(std::size_t mib) {
+void parts_that_change_threads(std::size_t mib, int sets) {
   constexpr int threads = 4, calls = 3000;
   static_cast<void>(kprof::start(with_memory(mib)));
   meeting_point meeting(threads);
   on_threads(threads, [&](int thread) {
     for (int c = 0; c < calls; ++c) {
-      compute({.m = 2, .n = 3}, (thread + c) % threads, threads);
+      compute({.m = 2, .n = 3 + c % sets}, (thread + c) % threads, threads);
       meeting.wait();
       for (int i = 0; thread == 1 && i < 8; ++i) { KPROF_REGION("on thread 1 alone"); }
       meeting.wait();
@@ -190,9 +190,10 @@ void parts_that_change_threads(std::size_t mib) {
   });
   const kprof::profile p = kprof::snapshot();
   const kprof::operator_row row = row_of(p, "MatMul");
-  const std::string with = " of parts that change threads, with " + std::to_string(mib) + " MiB";
+  const std::string with = " of parts that change threads, of " + std::to_string(sets) +
+                           " sets of parameters, with " + std::to_string(mib) + " MiB";
   check_equal("calls" + with, static_cast<double>(row.calls), calls);
-  check_equal("FLOPs" + with, row.flops.value, 12.0 * calls);
+  check_equal("FLOPs" + with, row.flops.value, (12.0 + 2 * (sets - 1)) * calls);
   check("times are known" + with,
         p.complete.unjoined_calls == 0 && p.complete.incomplete_calls == 0);
   // Calls do not overlap, unless one has got parts of another.
@@ -258,7 +259,8 @@ int main(int argc, char** argv) {
   } else if (which == "ahead") {
     one_far_ahead();
   } else if (which == "changing") {
-    for (const std::size_t mib : {1U, 4U, 64U}) parts_that_change_threads(mib);
+    for (const std::size_t mib : {1U, 4U, 64U})
+      for (const int sets : {1, 3}) parts_that_change_threads(mib, sets);
   } else if (which == "threads") {
     threads_that_end();
   } else {

@@ -45,6 +45,18 @@ class held_elsewhere {
   std::thread thread_;
 };
 
+/// Does part 0 of so many calls. A part that no other thread does waits for the others.
+void do_parts(int calls) {
+  static site part_site{0, 1, "a.cpp", &part_desc_of<Op>, &this_module};
+  const call_part<Op> part{{1}, {0, 2}};
+  for (int i = 0; i < calls; ++i) end(functions::api().begin_any(part_site, &part, sizeof part));
+}
+double seconds_of(void (*run)()) {
+  const auto begin = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 }  // namespace
 
 TEST_CASE("lock_in_time.a_scope_is_dropped_where_another_thread_keeps_the_logs_lock") {
@@ -119,4 +131,35 @@ TEST_CASE("lock_in_time.a_lock_that_is_let_go_of_is_waited_for") {
   }
   other.join();
   CHECK(locked);
+}
+
+TEST_CASE("lock_in_time.a_lock_is_waited_for_within_a_time") {
+  std::mutex mutex;
+  CHECK(lock_within(mutex, 1'000'000).owns_lock());
+  const held_elsewhere lock(mutex);
+  CHECK_FALSE(lock_within(mutex, 1'000'000).owns_lock());
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK_FALSE(lock_within(mutex, 999'999'999).owns_lock());
+  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(900));
+}
+
+TEST_CASE("lock_in_time.a_thread_with_many_parts_gives_way_to_the_one_that_joins") {
+  engine e;
+  do_parts(100);
+  std::atomic<bool> holds{false}, ends{false};
+  std::thread other([&] {
+    e.threads.each_thread([](thread_log&) {},
+                          [&] {
+                            holds = true;
+                            while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                          });
+  });
+  while (!holds) std::this_thread::yield();
+  // Each chunk that is full has it wait for some milliseconds, while the other has the lock.
+  CHECK(seconds_of([] { do_parts(100'000); }) > 0.2);
+  ends = true;
+  other.join();
+  CHECK(e.threads.counts().dropped == 0);
+  const kprof::profile p = e.profile();
+  CHECK(p.complete.recorded == 100'100);
 }

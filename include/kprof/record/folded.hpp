@@ -197,6 +197,7 @@ struct part_stream {
   std::uint32_t parts = 0;
   std::uint32_t site = 0;
   merged_calls* merged = nullptr;  // the node has no parameters: its parts are of several groups
+  std::uint32_t arrived = 0;       // in the slice that is being joined
 };
 
 /// The place of a captured graph node in the call tree, as a plain value.

@@ -28,6 +28,19 @@ KPROF_DETAIL_LOCAL inline constinit time_t wait_after_failure_s = 1;
 /// Whether this thread's latest wait was in vain.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool waited_in_vain = false;
 
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+// Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
+inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
+inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+  return pthread_mutex_clocklock(mutex.native_handle(), lock_clock, &end);
+}
+#else
+inline constexpr clockid_t lock_clock = CLOCK_REALTIME;
+inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+  return pthread_mutex_timedlock(mutex.native_handle(), &end);
+}
+#endif
+
 /// How long one guard waits, for all the locks that it takes with this. Until one of them is held
 /// by another thread it costs nothing and reads no clock.
 class KPROF_DETAIL_LOCAL patience {
@@ -41,22 +54,9 @@ class KPROF_DETAIL_LOCAL patience {
   }
 
  private:
-#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
-  // Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
-  static constexpr clockid_t clock = CLOCK_MONOTONIC;
-  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-    return pthread_mutex_clocklock(mutex.native_handle(), clock, &end);
-  }
-#else
-  static constexpr clockid_t clock = CLOCK_REALTIME;
-  static int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-    return pthread_mutex_timedlock(mutex.native_handle(), &end);
-  }
-#endif
-
   bool wait_for(std::mutex& mutex) noexcept {
     if (!std::exchange(has_waited_, true)) {
-      clock_gettime(clock, &end_);
+      clock_gettime(lock_clock, &end_);
       end_.tv_sec +=
           waited_in_vain ? std::min(wait_after_failure_s, longest_wait_s) : longest_wait_s;
     }
@@ -70,6 +70,16 @@ class KPROF_DETAIL_LOCAL patience {
 /// The same for a guard that takes no other lock.
 inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
   return patience{}.lock(mutex);
+}
+
+/// The lock, or none where another thread keeps it for so long, which is less than a second.
+inline std::unique_lock<std::mutex> lock_within(std::mutex& mutex, long nanoseconds) noexcept {
+  timespec end{};
+  clock_gettime(lock_clock, &end);
+  end.tv_nsec += nanoseconds;
+  if (end.tv_nsec >= 1'000'000'000) ++end.tv_sec, end.tv_nsec -= 1'000'000'000;
+  return lock_until(mutex, end) == 0 ? std::unique_lock(mutex, std::adopt_lock)
+                                     : std::unique_lock<std::mutex>{};
 }
 
 }  // namespace detail

@@ -135,8 +135,12 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (called.node->is_noted) [[unlikely]] {
       if (!called.node->is_part || !parts.has_room() || called.node->merged)
         prepare_to_note(called, start, ticks, at - 8 - record_size(word), word);
-      if (called.node->is_part) parts.add(called.number, start, start + ticks);
-      count_noted(*called.node, ticks, ticks, end);
+      if (called.node->is_part) {
+        parts.add(called.number, start, start + ticks);
+        count_part(*called.node, ticks, ticks, end);
+      } else {
+        count_noted(*called.node, ticks, ticks, end);
+      }
     } else {
       tree.finish(*called.node, ticks, ticks, end);
     }
@@ -146,9 +150,14 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
 
   /// The durations of parts are not counted: joining counts those of whole calls.
+  [[gnu::noinline]] static void count_part(tree_node& n, std::uint64_t ticks,
+                                           std::uint64_t self_ticks, std::uint64_t end) noexcept {
+    n.note_first({ticks, end});
+    n.count(ticks, self_ticks, end);
+  }
   [[gnu::noinline]] void count_noted(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
                                      std::uint64_t end) {
-    if (n.is_part) n.note_first({ticks, end}), n.count(ticks, self_ticks, end);
+    if (n.is_part) count_part(n, ticks, self_ticks, end);
     else tree.finish(n, ticks, self_ticks, end);
   }
   /// Makes room for a part of a shared call, or notes a step, whose begin is folded at `at` and was

@@ -47,6 +47,7 @@ class KPROF_DETAIL_LOCAL part_calls {
       prepare(*log, until);
     }
     arrived_.reserve(runs_.size() * slice);
+    nodes_.reserve(slice);
     mixed_.reserve(runs_.size() * slice);
     mixed_ends_.reserve(runs_.size() + 1);
     if (slice_ != slice) merged_.reserve(runs_.size() * slice_);
@@ -68,7 +69,7 @@ class KPROF_DETAIL_LOCAL part_calls {
     thread_log* log;
     std::size_t left;
     std::uint64_t slice_end;        // when the last one of the next slice ended
-    const part_stream* streams;     // by node
+    part_stream* streams;           // by node
     std::size_t next = 0, end = 0;  // of `arrived_`
   };
   /// One without parameters. No group: there was no memory for it.
@@ -153,7 +154,10 @@ class KPROF_DETAIL_LOCAL part_calls {
     mixed_ends_.assign(1, 0);
     for (const run& r : runs_) {
       join(arrived_.data() + r.next, arrived_.data() + r.end, r, find);
-      if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
+      if (mixed_ends_.back() == mixed_.size()) continue;
+      std::sort(mixed_.begin() + static_cast<std::ptrdiff_t>(mixed_ends_.back()), mixed_.end(),
+                &ended_before);
+      mixed_ends_.push_back(mixed_.size());
     }
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
@@ -173,9 +177,22 @@ class KPROF_DETAIL_LOCAL part_calls {
     arrived_.insert(arrived_.end(), first, stop);
     r.end = arrived_.size();
     if (r.log->keys_of_merged.size() != 0) take_merged(r, first, stop);
+    else put_by_node(r, first, stop);
     r.left -= r.end - r.next;
     r.log->parts.take(r.end - r.next);
     r.slice_end = end_of_slice(*r.log, r.left);
+  }
+  /// Puts the parts of the slice, which are in the order of time, by node: threads take turns
+  /// between operators, and parts of one are quicker to join together.
+  void put_by_node(const run& r, const part_note* first, const part_note* stop) noexcept {
+    nodes_.clear();
+    for (const part_note* n = first; n != stop; ++n)
+      if (r.streams[n->node].arrived++ == 0) nodes_.push_back(n->node);
+    auto at = static_cast<std::uint32_t>(r.next);
+    for (const std::uint32_t node : nodes_) at += std::exchange(r.streams[node].arrived, at);
+    if (nodes_.size() > 1)
+      for (; first != stop; ++first) arrived_[r.streams[first->node].arrived++] = *first;
+    for (const std::uint32_t node : nodes_) r.streams[node].arrived = 0;
   }
   /// Finds the groups of those of these parts that have no parameters. Its lock is held.
   void take_merged(const run& r, const part_note* first, const part_note* stop) noexcept {
@@ -231,7 +248,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   }
 
   static bool ended_before(const mixed_part& a, const mixed_part& b) noexcept {
-    return a.times->end < b.times->end;
+    return a.times->end != b.times->end ? a.times->end < b.times->end : a.times < b.times;
   }
   void merge_mixed() {
     const auto at = [this](std::size_t i) {
@@ -255,11 +272,8 @@ class KPROF_DETAIL_LOCAL part_calls {
             std::uint32_t thread, Find find) noexcept {
     part_group& group = *stream.group;
     const auto count = [&](const joined_call& call) __attribute__((always_inline)) {
-      if (group.last_join != join_number_ || group.last_place != call.place) {
-        group.last_totals = totals_of(call.place, find);
-        group.last_place = call.place;
-        group.last_join = join_number_;
-      }
+      if (group.last_join != join_number_ || group.last_place != call.place) [[unlikely]]
+        look_up(group, call.place, find);
       // Without memory the call counts, and its times are not known.
       const place_totals& at = group.last_totals;
       if (at.sums == nullptr) return;
@@ -270,6 +284,12 @@ class KPROF_DETAIL_LOCAL part_calls {
                     {stream.path, thread}, count);
   }
 
+  template <class Find>
+  [[gnu::noinline]] void look_up(part_group& group, call_place place, Find find) noexcept {
+    group.last_totals = totals_of(place, find);
+    group.last_place = place;
+    group.last_join = join_number_;
+  }
   template <class Find>
   place_totals totals_of(call_place place, Find find) noexcept {
     place_totals out;
@@ -299,8 +319,9 @@ class KPROF_DETAIL_LOCAL part_calls {
   std::size_t slice_ = slice;  // the same
   // Of a slice: its parts; those that several threads do; where those of each thread end.
   std::vector<part_note> arrived_;
-  std::vector<merged_part> merged_;  // what those of `arrived_` without parameters are of
-  std::size_t next_merged_ = 0;      // to be joined
+  std::vector<std::uint32_t> nodes_;  // of one run's
+  std::vector<merged_part> merged_;   // what those of `arrived_` without parameters are of
+  std::size_t next_merged_ = 0;       // to be joined
   std::vector<mixed_part> mixed_;
   std::vector<std::size_t> mixed_ends_;
   std::unordered_map<std::uint64_t, place_totals> totals_;  // of this join, by path and thread

@@ -92,14 +92,24 @@ class part_joining {
            Complete complete) noexcept {
     std::uint64_t call = counts_[part];
     counts_[part] = call + n;
-    if (n == 1) return join(begun_, last_end_, call, part, *notes, place, complete);
-    // Local copies: the compiler must assume that what complete() writes changes the members.
-    ring begun = begun_;
-    std::uint64_t last_end = last_end_;
-    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call)
-      join(begun, last_end, call, part, *notes, place, complete);
-    begun_ = begun;
-    last_end_ = last_end;
+    while (n != 0) {
+      const std::uint64_t at = call - begun_.first;
+      std::size_t some = 1;
+      if (at < begun_.count) {
+        some = std::min<std::size_t>(n, begun_.count - at);
+        go_on(call, part, notes, some, place);
+        if (at == 0) finish(complete);
+      } else if (at == begun_.count && begun_.count < begun_.room) {
+        some = std::min<std::size_t>(n, begun_.room - begun_.count);
+        begin(call, notes, some, place);
+        if (parts_ == 1) finish(complete);
+      } else if (has_further_room(call)) {
+        continue;
+      }
+      call += some;
+      notes += some;
+      n -= some;
+    }
   }
 
   /// Bytes held for calls that have begun and are not complete.
@@ -133,57 +143,65 @@ class part_joining {
     std::uint64_t count = 0;
     std::uint64_t room = 0;  // 0 also while times are given up, and no call begins
     std::uint64_t mask = 0;
-    begun_call* calls = nullptr;
   };
 
-  /// Joins one part to its call. `begun` and `last_end`: the members, or copies of them.
-  template <class Note, class Complete>
-  [[gnu::always_inline]] void join(ring& begun, std::uint64_t& last_end, std::uint64_t call,
-                                   std::uint32_t part, const Note& note, call_place place,
-                                   Complete& complete) noexcept {
-    const std::uint64_t ticks = note.end > note.begin ? note.end - note.begin : 0;
-    begun_call c{note.begin, note.end, ticks, ticks, 1, place};
-    if (call - begun.first < begun.count) {
-      const begun_call& before = begun.calls[call & begun.mask];
-      c.first = std::min(c.first, before.first);
-      c.last = std::max(c.last, before.last);
-      c.busy += before.busy;
-      c.longest = std::max(c.longest, before.longest);
-      c.parts_come += before.parts_come;
-      if (part != 0) c.place = before.place;
-    } else if (call - begun.first == begun.count && begun.count < begun.room) {
-      ++begun.count;
-    } else {
-      begun_ = begun;
-      const bool begins = begin_further(call);
-      begun = begun_;
-      if (!begins) return;
-    }
-    if (c.parts_come != parts_) {
-      begun.calls[call & begun.mask] = c;
-      return;
-    }
-    // Calls before this one are complete too: each of its parts came for them before.
-    const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
-    const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
-    complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
-    last_end = std::max(last_end, c.last);
-    ++joined_;
-    ++begun.first;
-    if (--begun.count == 0) {
-      begun_ = begun;
-      none_begun();
-      begun = begun_;
+  template <class Note>
+  static std::uint64_t ticks_of(const Note& note) noexcept {
+    return note.end > note.begin ? note.end - note.begin : 0;
+  }
+  /// Parts come of calls of which none has; there is room.
+  template <class Note>
+  void begin(std::uint64_t call, const Note* notes, std::size_t n, call_place place) noexcept {
+    begun_call* const calls = calls_.get();
+    const std::uint64_t mask = begun_.mask;
+    begun_.count += n;
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
+      const std::uint64_t ticks = ticks_of(*notes);
+      calls[call & mask] = {notes->begin, notes->end, ticks, ticks, 1, place};
     }
   }
-
-  /// Begins the call where there is no room; false where its times are given up.
-  [[gnu::noinline]] bool begin_further(std::uint64_t call) noexcept {
-    if (call < begun_.first) return false;
-    if (!gives_up_ && widen()) {
-      ++begun_.count;
-      return true;
+  /// Further parts come of calls that have begun.
+  template <class Note>
+  void go_on(std::uint64_t call, std::uint32_t part, const Note* notes, std::size_t n,
+             call_place place) noexcept {
+    begun_call* const calls = calls_.get();
+    const std::uint64_t mask = begun_.mask;
+    for (const Note* const stop = notes + n; notes != stop; ++notes, ++call) {
+      const std::uint64_t ticks = ticks_of(*notes);
+      begun_call& c = calls[call & mask];
+      c.first = std::min(c.first, notes->begin);
+      c.last = std::max(c.last, notes->end);
+      c.busy += ticks;
+      c.longest = std::max(c.longest, ticks);
+      ++c.parts_come;
+      if (part == 0) c.place = place;
     }
+  }
+  /// Takes away the calls that have all parts. They are the first ones: each part of a call came
+  /// for those before it too.
+  template <class Complete>
+  void finish(Complete& complete) noexcept {
+    const begun_call* const calls = calls_.get();
+    const std::uint64_t mask = begun_.mask, last = begun_.first + begun_.count;
+    std::uint64_t call = begun_.first, last_end = last_end_;
+    for (; call != last && calls[call & mask].parts_come == parts_; ++call) {
+      const begun_call& c = calls[call & mask];
+      const std::uint64_t wall = c.last > c.first ? c.last - c.first : 0;
+      const std::uint64_t after = c.last > last_end ? c.last - last_end : 0;
+      last_end = std::max(last_end, c.last);
+      complete(joined_call{c.place, wall, c.busy, c.longest, c.last, std::min(wall, after)});
+    }
+    last_end_ = last_end;
+    joined_ += call - begun_.first;
+    begun_.first = call;
+    begun_.count = last - call;
+    if (begun_.count == 0) none_begun();
+  }
+
+  /// Whether there is room for one more call now; false where the times of this one are given up.
+  [[gnu::noinline]] bool has_further_room(std::uint64_t call) noexcept {
+    if (call < begun_.first) return false;
+    if (!gives_up_ && widen()) return true;
     gives_up_ = true;
     begun_.room = 0;
     given_up_to_ = std::max(given_up_to_, call + 1);
@@ -208,7 +226,6 @@ class part_joining {
     capacity_ = calls;
     begun_.room = gives_up_ ? 0 : calls;
     begun_.mask = calls - 1;
-    begun_.calls = calls_.get();
   }
   void none_begun() noexcept {
     if (!gives_up_ && capacity_ <= kept) return;

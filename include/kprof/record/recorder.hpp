@@ -87,11 +87,10 @@ class KPROF_DETAIL_LOCAL recorder {
     if (!own && c == nullptr) return true;
     if (!own) return chunks_.pool.give_back(c), counts_.lose(lost);
     if (c != nullptr) log.append(c, chunks_.pool);
-    if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
-    const std::uint64_t until = log.parts[log.parts.size() / 2].end;  // by which others have folded
-    own.unlock();
-    join_parts_unless_busy(until);
-    return true;
+    const std::size_t waiting = log.parts.size(), few = threads_.deferrable_parts(memory_limit());
+    if (waiting < few) return true;
+    const std::uint64_t until = log.parts[waiting / 2].end;  // by which others have folded
+    return own.unlock(), join_parts_in_turn(until, waiting >= 4 * few), true;
   }
 
   /// Counts a scope for which the tables have no place or no memory; always false.
@@ -251,9 +250,12 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
-  void join_parts_unless_busy(std::uint64_t until) noexcept {
-    if (const std::unique_lock lock(threads_.mutex(), std::try_to_lock); lock.owns_lock())
+  /// By a thread whose parts are too many. While another joins they stay; a thread that has `many`
+  /// gives way to it, which the system may have suspended. Without memory they stay too.
+  void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
+    std::unique_lock lock(threads_.mutex(), std::try_to_lock);
+    if (!lock && many) lock = lock_within(threads_.mutex(), 5'000'000);
+    if (lock)
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
   }

@@ -30,7 +30,8 @@ struct shared_sums {
   std::uint64_t busy = 0;     // of all parts
   std::uint64_t longest = 0;  // of the longest part of each call
   std::uint64_t min_wall = ~std::uint64_t{0};
-  slow_calls slowest;  // by `wall`
+  std::uint64_t slow = 0;  // a call whose `wall` is longer is one of the slowest
+  slow_calls slowest;      // by `wall`
   std::uint64_t next_sample = 0;
   sampled_calls samples;         // of `wall`
   std::uint64_t first_wall = 0;  // of the call that ended first
@@ -38,16 +39,22 @@ struct shared_sums {
   std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
   histogram durations;          // of `wall`
 
+  /// Keeps a call that is about to be counted.
+  [[gnu::noinline]] void sample(const joined_call& call) noexcept {
+    next_sample = samples.put({call.wall, call.end}, calls);
+  }
   template <class MayGrow>
   void add(const joined_call& call, MayGrow may_grow) {
-    if (calls >= next_sample) next_sample = samples.put({call.wall, call.end}, calls);
+    if (calls >= next_sample) [[unlikely]]
+      sample(call);
     ++calls;
     wall += call.wall;
     elapsed += call.elapsed;
     busy += call.busy;
     longest += call.longest;
     min_wall = std::min(min_wall, call.wall);
-    slowest.put(call.wall, call.end);
+    if (call.wall > slow) [[unlikely]]
+      slow = slowest.put(call.wall, call.end);
     if (call.end < first_end) first_wall = call.wall, first_end = call.end;
     imprecise += durations.add(call.wall, may_grow);
   }
@@ -60,7 +67,7 @@ struct shared_sums {
     busy += other.busy;
     longest += other.longest;
     min_wall = std::min(min_wall, other.min_wall);
-    slowest.put_all(other.slowest);
+    slow = slowest.put_all(other.slowest);
     if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
     // Some have been moved there and here.
     imprecise +=
