@@ -4,6 +4,7 @@
 
 #include <kprof/kprof.hpp>
 
+#include "cases.hpp"
 #include "catch.hpp"
 
 #include <fenv.h>
@@ -21,7 +22,7 @@ struct Op {
 /// Has the recorder fold and a report made.
 void record_and_report() {
   static_cast<void>(kprof::start());
-  for (int i = 0; i < 20'000; ++i) {
+  for (unsigned i = 0; i < kprof_test::cases(20'000); ++i) {
     KPROF_REGION("region");
     KPROF_OP(Op, {i});
     KPROF_PART(Op, {i % 7}, i % 2, 2);

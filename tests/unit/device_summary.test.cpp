@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <kprof/model/summary.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/rows.hpp"
@@ -192,7 +193,7 @@ TEST_CASE("device_summary.what_is_in_no_operator_is_listed_by_name") {
 
 // The definition, read literally: every piece of work looks at all scopes around it.
 TEST_CASE("device_summary.totals_agree_with_a_slow_reading_of_the_definition") {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(300); ++seed) {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     struct sums {
       double own = 0, total = 0;
@@ -243,7 +244,7 @@ TEST_CASE("device_summary.totals_agree_with_a_slow_reading_of_the_definition") {
 }
 
 TEST_CASE("device_summary.operations_agree_with_a_slow_reading_of_the_definition") {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(300); ++seed) {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     std::map<std::string, double> expected;
     for (const scope_node& n : p.nodes) {
@@ -264,7 +265,7 @@ TEST_CASE("device_summary.operations_agree_with_a_slow_reading_of_the_definition
 }
 
 TEST_CASE("device_summary.a_table_of_some_calls_has_their_work_alone") {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(100); ++seed) {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     double all = 0, parts = 0;
     std::uint64_t runs = 0, part_runs = 0;

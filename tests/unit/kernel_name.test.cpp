@@ -4,6 +4,7 @@
 #include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/tensor_core.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 
 #include <chrono>
@@ -158,7 +159,7 @@ TEST_CASE("kernel_name.many_harmless_references_are_no_reason_to_refuse") {
 TEST_CASE("kernel_name.whatever_the_bytes_the_work_is_bounded") {
   std::mt19937 random(7);
   static const char letters[] = "_ZNS0123456789IELTPKRDpJXsvifbjlm<>(){}[],: \0\xFF~&*";
-  for (int i = 0; i < 20'000; ++i) {
+  for (unsigned i = 0; i < kprof_test::cases(20'000); ++i) {
     std::string name = i % 3 == 0 ? "" : i % 3 == 1 ? "_Z" : "void ";
     for (std::size_t n = random() % 80; n > 0; --n)
       name += letters[random() % (sizeof letters - 1)];
@@ -232,7 +233,7 @@ TEST_CASE("kernel_name.what_cannot_be_demangled_is_spelled") {
 TEST_CASE("kernel_name.in_a_table_hostile_names_differ_too") {
   std::mt19937 random(11);
   static const char letters[] = "_ZNS0123456789IELabk<>(){}[],: \0\xFF~&*";
-  for (int i = 0; i < 1'000; ++i) {
+  for (unsigned i = 0; i < kprof_test::cases(1'000); ++i) {
     std::set<std::string> wholes;
     for (int n = 0; n < 6; ++n) {
       std::string name = n % 2 == 0 ? "void k<" : "_ZN1kI";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <kprof/model/kernel_table.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/rows.hpp"
@@ -197,7 +198,7 @@ TEST_CASE("kernel_table.runs_without_timing_are_in_no_time") {
 }
 
 TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(300); ++seed) {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     std::uint64_t runs = 0, untimed = 0;
     double ns = 0, all = 0;

@@ -2,6 +2,7 @@
 
 // The roofline chart, as numbers and drawn with characters.
 
+#include "cases.hpp"
 #include "catch.hpp"
 
 #include "golden.hpp"
@@ -153,7 +154,7 @@ TEST_CASE("roofline_picture.says_why_there_is_none") {
 
 TEST_CASE("roofline_picture.fits_every_width") {
   kprof_test::use_utf8_locale();
-  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+  for (std::uint32_t seed = 0; seed < kprof_test::cases(300); ++seed) {
     profile p = kprof_test::random_report(seed).make(1 + seed % 9);
     p.machine.cpu = kprof_test::two_cpus();
     p.machine.gpus = {kprof_test::h100()};

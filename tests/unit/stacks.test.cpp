@@ -6,6 +6,7 @@
 #include <kprof/report/pprof.hpp>
 #include <kprof/report/write.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 #include "../support/device_builder.hpp"
 #include "../support/sample_profile.hpp"
@@ -233,7 +234,7 @@ TEST_CASE("stacks.the_middle_of_very_deep_ones_is_left_out") {
 }
 
 TEST_CASE("stacks.hostile_names_and_random_profiles_are_plain_lines") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(200); ++seed) {
     const kprof::profile p =
         seed == 0 ? kprof_test::hostile_profile() : kprof_test::random_profile(seed);
     CAPTURE(seed);

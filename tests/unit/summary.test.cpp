@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <kprof/model/summary.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 #include "../support/rows.hpp"
 #include "../support/sample_profile.hpp"
@@ -216,7 +217,7 @@ TEST_CASE("summary.merged_calls_have_a_row_apart_from_those_without_parameters")
 }
 
 TEST_CASE("summary.totals_agree_with_a_slow_reading_of_the_definition") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(200); ++seed) {
     const kprof::profile p = kprof_test::random_profile(seed);
     std::map<std::string, std::tuple<double, double, std::uint64_t>> expected;
     for (const scope_node& n : p.nodes)

@@ -3,6 +3,7 @@
 
 #include <kprof/report/text.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/report_page.hpp"
@@ -191,7 +192,7 @@ TEST_CASE("device_report.a_filter_finds_kernels_by_operator_and_by_name") {
 }
 
 TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(200); ++seed) {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     report_options options;
     options.by = kprof_test::finer_and_finer()[seed % 4];

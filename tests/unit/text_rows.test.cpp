@@ -3,6 +3,7 @@
 
 #include <kprof/report/text.hpp>
 
+#include "../support/cases.hpp"
 #include "../support/catch.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
@@ -177,7 +178,7 @@ TEST_CASE("report.a_filter_finds_calls_before_they_are_put_together") {
 }
 
 TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < kprof_test::cases(200); ++seed) {
     const kprof::profile p = kprof_test::random_profile(seed);
     std::uint64_t calls = 0;
     for (const kprof::scope_node& n : p.nodes)
