@@ -38565,11 +38565,21 @@ class joining_memory {
     taken_ -= bytes;
     budget_->remove(bytes);
   }
+  /// Whether so many bytes may stay with calls none of which has begun: threads that have run apart
+  /// once do so again, and new memory costs more than joining. All such have half at the most.
+  bool leave(std::size_t bytes) noexcept {
+    if (budget_->nearly_spent() || left_ + bytes > budget_->limit() / 16) return false;
+    left_ += bytes;
+    return true;
+  }
+  /// What was left is used again, or about to be given back.
+  void use_again(std::size_t bytes) noexcept { left_ -= bytes; }
   std::uint64_t taken() const noexcept { return taken_; }
 
  private:
   tree_budget* budget_;
   std::uint64_t taken_ = 0;
+  std::uint64_t left_ = 0;  // of it, with calls none of which has begun
 };
 
 class part_joining {
@@ -38583,7 +38593,10 @@ class part_joining {
   /// `room`: for so many begun calls at first, a power of two.
   part_joining(std::uint32_t parts, joining_memory& memory, std::size_t room = fewest)
       : parts_(parts), memory_(&memory), first_room_(room) {}
-  ~part_joining() { memory_->give_back(bytes()); }
+  ~part_joining() {
+    use_again();
+    memory_->give_back(bytes());
+  }
   part_joining(const part_joining&) = delete;
   part_joining& operator=(const part_joining&) = delete;
 
@@ -38661,6 +38674,7 @@ class part_joining {
   /// Parts come of calls of which none has; there is room.
   template <class Note>
   void begin(std::uint64_t call, const Note* notes, std::size_t n, call_place place) noexcept {
+    use_again();
     begun_call* const calls = calls_.get();
     const std::uint64_t mask = begun_.mask;
     begun_.count += n;
@@ -38740,12 +38754,19 @@ class part_joining {
     if (!gives_up_ && capacity_ <= kept) return;
     if (gives_up_) begun_.first = given_up_to_;
     gives_up_ = false;
-    if (capacity_ > kept) {
+    if (capacity_ > kept && !is_left_) is_left_ = memory_->leave(bytes());
+    if (capacity_ > kept && !is_left_) {
       memory_->give_back(bytes());
       calls_.reset();
       capacity_ = 0;
     }
     set_capacity(capacity_);
+  }
+  void use_again() noexcept {
+    if (!is_left_) [[likely]]
+      return;
+    is_left_ = false;
+    memory_->use_again(bytes());
   }
 
   std::uint32_t parts_;
@@ -38755,6 +38776,7 @@ class part_joining {
   ring begun_;
   std::unique_ptr<begun_call[]> calls_;
   std::size_t capacity_ = 0;
+  bool is_left_ = false;  // its memory: see joining_memory::leave
   std::uint64_t joined_ = 0;
   std::uint64_t last_end_ = 0;  // of those; they end in the order of calls
   // While a part is further behind another than there is memory for: the times of calls after those

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The joining of parts, by itself: against sums over all calls of random schedules.
-#include <kprof/record/part_joining.hpp>
-#include <kprof/record/tree_node.hpp>
-
 #include "../support/catch.hpp"
+#include "../support/part_times.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,29 +10,10 @@
 #include <random>
 #include <vector>
 
-using kprof::detail::call_place;
-using kprof::detail::joined_call;
-using kprof::detail::joining_memory;
-using kprof::detail::part_joining;
-using kprof::detail::tree_budget;
+using namespace kprof_test::part_times;
 
 namespace {
 
-/// Memory for this many begun calls of one kind, when an eighth of it is for them, and half of that
-/// for one kind.
-struct memory_for {
-  explicit memory_for(std::size_t calls) {
-    budget.set_limit(3 * 8 * calls * sizeof(part_joining::begun_call) / 2);
-  }
-  tree_budget budget;
-  joining_memory memory{budget};
-};
-constexpr std::size_t window = 8192;
-
-struct part {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
 /// By call and part; a part that never comes has no end.
 using schedule = std::vector<std::vector<part>>;
 
@@ -83,13 +62,6 @@ joined_call sum_of(const std::vector<part>& call) {
   return out;
 }
 
-template <class Complete>
-void add(part_joining& calls, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
-         call_place place, Complete complete) {
-  const part times{begin, end};
-  calls.add(number, &times, 1, place, complete);
-}
-
 std::vector<joined_call> join(part_joining& calls, const std::vector<coming>& all) {
   std::vector<joined_call> done;
   for (std::uint32_t i = 0; i < calls.parts(); ++i) calls.expect(i);
@@ -109,7 +81,7 @@ TEST_CASE("part_joining.counts_time_in_which_calls_overlap_once") {
     const std::size_t count = 1 + random() % 100;
     const bool waits = round % 2 == 0;
     const schedule calls = random_schedule(random, count, parts, waits);
-    memory_for room(window);
+    memory_for room(calls_that_fit);
     part_joining joining(parts, room.memory);
     std::vector<bool> covered(40'000);
     for (const std::vector<part>& call : calls) {
@@ -138,7 +110,7 @@ TEST_CASE("part_joining.gives_each_call_its_own_parts") {
     const auto parts = static_cast<std::uint32_t>(1 + random() % 64);
     const std::size_t count = 1 + random() % 200;
     const schedule calls = random_schedule(random, count, parts, round % 2 == 0);
-    memory_for room(window);
+    memory_for room(calls_that_fit);
     part_joining joining(parts, room.memory);
     const std::vector<joined_call> done = join(joining, in_order(calls));
     INFO("round " << round << ", " << parts << " parts, " << count << " calls");
@@ -168,7 +140,7 @@ TEST_CASE("part_joining.counts_calls_that_lack_parts_as_none") {
       if (p.end != 0) --came[which];
       p.end = 0;
     }
-    memory_for room(window);
+    memory_for room(calls_that_fit);
     part_joining joining(parts, room.memory);
     const std::vector<joined_call> done = join(joining, in_order(calls));
     CHECK(joining.counts() == came);
@@ -179,7 +151,7 @@ TEST_CASE("part_joining.counts_calls_that_lack_parts_as_none") {
 }
 
 TEST_CASE("part_joining.has_no_complete_call_while_a_part_never_came") {
-  memory_for room(window);
+  memory_for room(calls_that_fit);
   part_joining joining(3, room.memory);
   joining.expect(0);
   joining.expect(1);
@@ -192,7 +164,7 @@ TEST_CASE("part_joining.has_no_complete_call_while_a_part_never_came") {
 
 TEST_CASE("part_joining.goes_on_after_parts_that_came_too_late") {
   // Part 1 is 20,000 calls behind, then catches up.
-  memory_for room(window);
+  memory_for room(calls_that_fit);
   part_joining joining(2, room.memory);
   joining.expect(1);
   std::vector<joined_call> done;
@@ -203,10 +175,10 @@ TEST_CASE("part_joining.goes_on_after_parts_that_came_too_late") {
   for (std::uint64_t c = 0; c < 20000; ++c) add_part(0, c);
   for (std::uint64_t c = 0; c < 20000; ++c) add_part(1, c);
   CHECK(joining.complete() == 20000);
-  CHECK(joining.joined() == window);
+  CHECK(joining.joined() == calls_that_fit);
   for (std::uint64_t c = 20000; c < 21000; ++c) add_part(0, c), add_part(1, c);
   CHECK(joining.complete() == 21000);
-  CHECK(joining.joined() == window + 1000);
+  CHECK(joining.joined() == calls_that_fit + 1000);
   for (const joined_call& j : done) {
     CHECK(j.wall == 6);  // never the parts of two calls
     CHECK(j.busy == 11);
@@ -218,7 +190,7 @@ TEST_CASE("part_joining.joins_a_call_at_most_once_however_parts_lag") {
   for (int round = 0; round < 20; ++round) {
     constexpr std::uint32_t parts = 4;
     constexpr std::uint64_t calls = 30000;
-    memory_for room(window);
+    memory_for room(calls_that_fit);
     part_joining joining(parts, room.memory);
     joining.expect(parts - 1);
     std::uint64_t next[parts] = {};
@@ -245,8 +217,8 @@ TEST_CASE("part_joining.joins_many_parts_at_once_as_one_by_one") {
     const auto parts = static_cast<std::uint32_t>(1 + random() % 4);
     const std::size_t count = 3000, most = round % 3 == 0 ? 5 : round % 3 == 1 ? 200 : 3000;
     const schedule calls = random_schedule(random, count, parts, true);
-    memory_for room_at_once(round % 2 == 0 ? window : 256),
-        room_by_one(round % 2 == 0 ? window : 256);
+    memory_for room_at_once(round % 2 == 0 ? calls_that_fit : 256),
+        room_by_one(round % 2 == 0 ? calls_that_fit : 256);
     part_joining at_once(parts, room_at_once.memory), by_one(parts, room_by_one.memory);
     at_once.expect(parts - 1);
     by_one.expect(parts - 1);
@@ -280,52 +252,4 @@ TEST_CASE("part_joining.joins_many_parts_at_once_as_one_by_one") {
       REQUIRE(done_at_once[i].place == done_by_one[i].place);
     }
   }
-}
-
-TEST_CASE("part_joining.leaves_memory_for_other_operators_when_a_part_never_comes") {
-  memory_for room(window);
-  std::vector<std::unique_ptr<part_joining>> all;
-  for (int kind = 0; kind < 6; ++kind) {
-    all.push_back(std::make_unique<part_joining>(2, room.memory));
-    all.back()->expect(0);
-    for (std::uint64_t c = 0; c < 4 * window; ++c)
-      add(*all.back(), 0, c, c, {}, [](const joined_call&) { FAIL("complete"); });
-    CHECK(all.back()->bytes() > 0);
-    CHECK(room.budget.now() == room.memory.taken());
-    CHECK(room.memory.taken() < room.budget.limit() / 8);
-  }
-  // one whose parts all come, in step
-  part_joining joining(2, room.memory);
-  joining.expect(1);
-  for (std::uint64_t c = 0; c < 1000; ++c)
-    for (std::uint32_t i = 0; i < 2; ++i) add(joining, i, c, c, {}, [](const joined_call&) {});
-  CHECK(joining.joined() == 1000);
-  all.clear();
-  CHECK(room.memory.taken() == joining.bytes());
-}
-
-TEST_CASE("part_joining.gives_memory_back_when_the_last_part_has_caught_up") {
-  memory_for room(window);
-  part_joining joining(2, room.memory);
-  joining.expect(1);
-  const auto add_part = [&](std::uint32_t part, std::uint64_t c) {
-    add(joining, part, c, c, {}, [](const joined_call&) {});
-  };
-  for (std::uint64_t c = 0; c < 5000; ++c) add_part(0, c);
-  CHECK(joining.bytes() >= 5000 * sizeof(part_joining::begun_call));
-  for (std::uint64_t c = 0; c < 5000; ++c) add_part(1, c);
-  CHECK(joining.joined() == 5000);
-  CHECK(room.memory.taken() == 0);
-}
-
-TEST_CASE("part_joining.counts_where_there_is_no_memory_at_all") {
-  tree_budget none;
-  joining_memory memory(none);
-  part_joining joining(2, memory);
-  joining.expect(1);
-  for (std::uint64_t c = 0; c < 100; ++c)
-    for (std::uint32_t i = 0; i < 2; ++i)
-      add(joining, i, c, c, {}, [](const joined_call&) { FAIL("joined"); });
-  CHECK(joining.complete() == 100);
-  CHECK(joining.joined() == 0);
 }

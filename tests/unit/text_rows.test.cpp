@@ -181,8 +181,7 @@ TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
   for (unsigned seed = 0; seed < kprof_test::cases(200); ++seed) {
     const kprof::profile p = kprof_test::random_profile(seed);
     std::uint64_t calls = 0;
-    for (const kprof::scope_node& n : p.nodes)
-      calls += n.kind == kprof::scope_kind::op ? n.calls : 0;
+    for (const auto& n : p.nodes) calls += n.kind == kprof::scope_kind::op ? n.calls : 0;
     report_options options;
     options.by = kprof_test::finer_and_finer()[seed % 4];
     options.filter = seed % 3 == 0 ? "" : "[aeiou]";
