@@ -58,11 +58,20 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
         wrong = "the system gave no thread: verbose= prints calls when the program ends";
     }
     printer->restart(time, prints);
-    of.before_thread_ends = prints ? &print : nullptr;
+    of.before_thread_ends = prints ? &print_ending : nullptr;
     return wrong;
   }
   static void print() noexcept {
-    static_cast<void>(attempt([] {
+    with_printer([](call_printer& printer) { printer.print(); });
+  }
+  static void print_ending(thread_log& log) noexcept {
+    with_printer([&](call_printer& printer) { printer.print(log); });
+  }
+
+ private:
+  template <class Use>
+  static void with_printer(Use use) noexcept {
+    static_cast<void>(attempt([&] {
       call_printer* printer = load();
       if (printer == nullptr) return;
       if (printer->process() != getpid()) {
@@ -72,11 +81,9 @@ struct KPROF_DETAIL_LOCAL verbose_calls {
         // Threads of the child may end at once: one of them makes its printer.
         if (current.compare_exchange_strong(printer, own.get())) printer = own.release();
       }
-      printer->print();
+      use(*printer);
     }));
   }
-
- private:
   /// A descriptor for the file, pipe or device, which the program cannot close; -1 and the error's
   /// number where there is none. What /dev/stdout and the like lead to is not truncated.
   [[gnu::cold]] static int open_to_stay(const file_place& place, int& error) noexcept {

@@ -9,6 +9,7 @@ import collections
 import csv
 import os
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -122,6 +123,16 @@ def check_what_is_no_file(program, folder):
         expect("lines", len(calls_in(file.read())[0]), 2 * 2 * 50)
 
 
+def check_many_threads(program):
+    """A thread that ends prints its own calls alone: reading all threads' took 13 s and more."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    rows, lost = calls_in(run(program, "verbose=on", "1000", "1"))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    expect("calls of many threads", (len(rows), lost), (2 * 1000, 0))
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    expect(f"little time for many threads: {spent:.1f} s", spent < 6, True)
+
+
 def main():
     program = sys.argv[1]
     expect("nothing unasked", run(program, "on", "2", "100"), b"")
@@ -145,6 +156,7 @@ def main():
         for setting in ("verbose=/no/folder/x.csv,report", "verbose=/no/folder/x.csv"):
             expect("no file", run(program, setting, "1", "1").count(b"/no/folder"), 1)
         check_what_is_no_file(program, folder)
+    check_many_threads(program)
 
     # What is recycled before it is printed is counted: three scopes a call, one of them a region.
     rows, lost = calls_in(run(program, "verbose=on,memory=1MiB", "2", "100000"))

@@ -9,14 +9,16 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/capturing_streams.hpp>
 #include <kprof/collect/cupti_calls.hpp>
-#include <kprof/collect/lock_within.hpp>
 #include <kprof/collect/own_thread.hpp>
 #include <kprof/write/attempt.hpp>
+#include <kprof/write/lock_within.hpp>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
@@ -25,6 +27,17 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
+
+/// Polls until condition() holds; false if it did not within that time.
+template <class Condition>
+bool holds_within(int milliseconds, Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    usleep(100);
+  }
+  return true;
+}
 
 class device_wait {
  public:

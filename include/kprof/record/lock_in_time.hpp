@@ -9,8 +9,8 @@
 // thread has waited in vain, each of its guards waits 1 s at most, until it gets a lock again.
 
 #include <kprof/build_options.hpp>
+#include <kprof/write/lock_within.hpp>
 
-#include <pthread.h>
 #include <time.h>
 
 #include <algorithm>
@@ -27,19 +27,6 @@ KPROF_DETAIL_LOCAL inline constinit time_t longest_wait_s = 10;
 KPROF_DETAIL_LOCAL inline constinit time_t wait_after_failure_s = 1;
 /// Whether this thread's latest wait was in vain.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool waited_in_vain = false;
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
-// Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
-inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
-inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-  return pthread_mutex_clocklock(mutex.native_handle(), lock_clock, &end);
-}
-#else
-inline constexpr clockid_t lock_clock = CLOCK_REALTIME;
-inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-  return pthread_mutex_timedlock(mutex.native_handle(), &end);
-}
-#endif
 
 /// How long one guard waits, for all the locks that it takes with this. Until one of them is held
 /// by another thread it costs nothing and reads no clock.
@@ -70,16 +57,6 @@ class KPROF_DETAIL_LOCAL patience {
 /// The same for a guard that takes no other lock.
 inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
   return patience{}.lock(mutex);
-}
-
-/// The lock, or none where another thread keeps it for so long, which is less than a second.
-inline std::unique_lock<std::mutex> lock_within(std::mutex& mutex, long nanoseconds) noexcept {
-  timespec end{};
-  clock_gettime(lock_clock, &end);
-  end.tv_nsec += nanoseconds;
-  if (end.tv_nsec >= 1'000'000'000) ++end.tv_sec, end.tv_nsec -= 1'000'000'000;
-  return lock_until(mutex, end) == 0 ? std::unique_lock(mutex, std::adopt_lock)
-                                     : std::unique_lock<std::mutex>{};
 }
 
 }  // namespace detail

@@ -234,7 +234,7 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Called by a thread that ends, before its totals may be moved, which have no timeline then.
-  std::atomic<void (*)() noexcept> before_thread_ends{nullptr};
+  std::atomic<void (*)(thread_log&) noexcept> before_thread_ends{nullptr};
   site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
@@ -254,7 +254,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// gives way to it, which the system may have suspended. Without memory they stay too.
   void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
     std::unique_lock lock(threads_.mutex(), std::try_to_lock);
-    if (!lock && many) lock = lock_within(threads_.mutex(), 5'000'000);
+    if (!lock && many) lock = lock_within(5, threads_.mutex());
     if (lock)
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
@@ -303,10 +303,10 @@ class KPROF_DETAIL_LOCAL recorder {
         pthread_setspecific(thread_end_, &log) == 0)
       return;
     const mark_inside_kprof mark;
-    if (const auto tell = before_thread_ends.load()) tell();
+    if (const auto tell = before_thread_ends.load())
+      static_cast<void>(attempt([&] { restart_in_child(), tell(log); }));
     const std::lock_guard lock(threads_.mutex());
-    has_left_recorder = true;
-    this_log = &empty_log;
+    has_left_recorder = true, this_log = &empty_log;
     threads_.leave(log);
   }
 

@@ -6,7 +6,6 @@
 // logs have got since, which costs guards nothing. Included by verbose.hpp.
 
 #include <kprof/build_options.hpp>
-#include <kprof/collect/lock_within.hpp>
 #include <kprof/collect/own_thread.hpp>
 #include <kprof/record/recorder.hpp>
 #include <kprof/record/timeline.hpp>
@@ -15,6 +14,7 @@
 #include <kprof/session/verbose_line.hpp>
 #include <kprof/write/attempt.hpp>
 #include <kprof/write/descriptor.hpp>
+#include <kprof/write/lock_within.hpp>
 #include <kprof/write/message.hpp>
 #include <kprof/write/quiet_writes.hpp>
 #include <kprof/write/write_error.hpp>
@@ -162,24 +162,26 @@ class KPROF_DETAIL_LOCAL call_printer {
     std::uint64_t finished = 0;
     recorder_.each_thread([&](const thread_log& log) {
       finished += log.counts.finished;
-      log_reader& reader = readers_[&log];
-      if (!reader.reads(log)) reader.begin(log);
-      scopes_ += reader.read(log, recorder_.sites(), calls_);
+      read(log);
     });
-    std::stable_sort(calls_.begin(), calls_.end(),
-                     [](const ended_call& a, const ended_call& b) { return a.end < b.end; });
-    for (const ended_call& c : calls_) {
-      const std::size_t before = text_.size();
-      const std::uint64_t ticks = c.end > c.start ? c.end - c.start : 0;
-      append_verbose_line(text_, *c.node, c.on_host,
-                          static_cast<double>(ticks) * time_.ns_per_tick(),
-                          time_.since_start_ns(c.end), c.thread);
-      if (text_.size() > most_at_once) put(before);
-    }
+    put_calls();
     const std::uint64_t lost =
         (finished > scopes_ ? finished - scopes_ : 0) + recorder_.counts().dropped;
     if (lost > told_lost_)
       text_ += "kprof_verbose_lost," + std::to_string(told_lost_ = lost) + '\n';
+    put(text_.size());
+  }
+  /// The same of a thread that ends, alone: there may be many.
+  void print(thread_log& log) {
+    const auto lock = lock_within(5000, mutex_);
+    if (!lock.owns_lock() || !prints_) return;
+    calls_.clear();
+    {
+      const std::lock_guard own(log.mutex());
+      log.fold();
+      read(log);
+    }
+    put_calls();
     put(text_.size());
   }
   /// The thread that prints.
@@ -202,6 +204,26 @@ class KPROF_DETAIL_LOCAL call_printer {
   const timebase& time() const noexcept { return time_; }
 
  private:
+  /// The calls of a log that is locked and folded.
+  void read(const thread_log& log) {
+    log_reader& reader = readers_[&log];
+    if (!reader.reads(log)) reader.begin(log);
+    scopes_ += reader.read(log, recorder_.sites(), calls_);
+  }
+  /// Their lines.
+  void put_calls() {
+    std::stable_sort(calls_.begin(), calls_.end(),
+                     [](const ended_call& a, const ended_call& b) { return a.end < b.end; });
+    for (const ended_call& c : calls_) {
+      const std::size_t before = text_.size();
+      const std::uint64_t ticks = c.end > c.start ? c.end - c.start : 0;
+      append_verbose_line(text_, *c.node, c.on_host,
+                          static_cast<double>(ticks) * time_.ns_per_tick(),
+                          time_.since_start_ns(c.end), c.thread);
+      if (text_.size() > most_at_once) put(before);
+    }
+  }
+
   /// PIPE_BUF: a write of no more reaches a pipe in one piece, though others write into it too.
   static constexpr std::size_t most_at_once = 4096;
 

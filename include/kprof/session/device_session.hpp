@@ -10,7 +10,6 @@
 #include <kprof/attribute/transcript.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
-#include <kprof/collect/lock_within.hpp>
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
@@ -22,6 +21,7 @@
 #include <kprof/session/session_clock.hpp>
 #include <kprof/session/settings_value.hpp>
 #include <kprof/write/attempt.hpp>
+#include <kprof/write/lock_within.hpp>
 
 #include <atomic>
 #include <cstddef>
