@@ -40674,7 +40674,52 @@ KPROF_DETAIL_END
 // after the other: it waits 10 s at most for all of them. A handler may have many guards: once a
 // thread has waited in vain, each of its guards waits 1 s at most, until it gets a lock again.
 
+// <kprof/write/lock_within.hpp>
+#ifndef KPROF_WRITE_LOCK_WITHIN_HPP
+#define KPROF_WRITE_LOCK_WITHIN_HPP
+
+// Waiting for a lock that ends after a while. Not std::timed_mutex: the thread sanitizer does not
+// know what that waits by.
+
 #include <pthread.h>
+#include <time.h>
+
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+// Not the time of day, which may be set meanwhile.
+inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
+inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+  return pthread_mutex_clocklock(mutex.native_handle(), lock_clock, &end);
+}
+#else
+inline constexpr clockid_t lock_clock = CLOCK_REALTIME;
+inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
+  return pthread_mutex_timedlock(mutex.native_handle(), &end);
+}
+#endif
+
+/// Locks the mutex; the result owns no lock if that took longer.
+inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) noexcept {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock) return lock;
+  timespec end{};
+  clock_gettime(lock_clock, &end);
+  end.tv_sec += milliseconds / 1000;
+  end.tv_nsec += milliseconds % 1000 * 1'000'000L;
+  if (end.tv_nsec >= 1'000'000'000) ++end.tv_sec, end.tv_nsec -= 1'000'000'000;
+  return lock_until(mutex, end) == 0 ? std::unique_lock(mutex, std::adopt_lock)
+                                     : std::unique_lock<std::mutex>{};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/lock_within.hpp>
+
 #include <time.h>
 
 #include <algorithm>
@@ -40691,19 +40736,6 @@ KPROF_DETAIL_LOCAL inline constinit time_t longest_wait_s = 10;
 KPROF_DETAIL_LOCAL inline constinit time_t wait_after_failure_s = 1;
 /// Whether this thread's latest wait was in vain.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool waited_in_vain = false;
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
-// Not the time of day, which may be set meanwhile. The thread sanitizer does not know it.
-inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
-inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-  return pthread_mutex_clocklock(mutex.native_handle(), lock_clock, &end);
-}
-#else
-inline constexpr clockid_t lock_clock = CLOCK_REALTIME;
-inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
-  return pthread_mutex_timedlock(mutex.native_handle(), &end);
-}
-#endif
 
 /// How long one guard waits, for all the locks that it takes with this. Until one of them is held
 /// by another thread it costs nothing and reads no clock.
@@ -40734,16 +40766,6 @@ class KPROF_DETAIL_LOCAL patience {
 /// The same for a guard that takes no other lock.
 inline std::unique_lock<std::mutex> lock_in_time(std::mutex& mutex) noexcept {
   return patience{}.lock(mutex);
-}
-
-/// The lock, or none where another thread keeps it for so long, which is less than a second.
-inline std::unique_lock<std::mutex> lock_within(std::mutex& mutex, long nanoseconds) noexcept {
-  timespec end{};
-  clock_gettime(lock_clock, &end);
-  end.tv_nsec += nanoseconds;
-  if (end.tv_nsec >= 1'000'000'000) ++end.tv_sec, end.tv_nsec -= 1'000'000'000;
-  return lock_until(mutex, end) == 0 ? std::unique_lock(mutex, std::adopt_lock)
-                                     : std::unique_lock<std::mutex>{};
 }
 
 }  // namespace detail
@@ -42026,7 +42048,7 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Called by a thread that ends, before its totals may be moved, which have no timeline then.
-  std::atomic<void (*)() noexcept> before_thread_ends{nullptr};
+  std::atomic<void (*)(thread_log&) noexcept> before_thread_ends{nullptr};
   site_table& sites() noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   const recorder_counts& counts() const noexcept { return counts_; }
@@ -42046,7 +42068,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// gives way to it, which the system may have suspended. Without memory they stay too.
   void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
     std::unique_lock lock(threads_.mutex(), std::try_to_lock);
-    if (!lock && many) lock = lock_within(threads_.mutex(), 5'000'000);
+    if (!lock && many) lock = lock_within(5, threads_.mutex());
     if (lock)
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));
@@ -42095,10 +42117,10 @@ class KPROF_DETAIL_LOCAL recorder {
         pthread_setspecific(thread_end_, &log) == 0)
       return;
     const mark_inside_kprof mark;
-    if (const auto tell = before_thread_ends.load()) tell();
+    if (const auto tell = before_thread_ends.load())
+      static_cast<void>(attempt([&] { restart_in_child(), tell(log); }));
     const std::lock_guard lock(threads_.mutex());
-    has_left_recorder = true;
-    this_log = &empty_log;
+    has_left_recorder = true, this_log = &empty_log;
     threads_.leave(log);
   }
 
@@ -45731,20 +45753,20 @@ KPROF_DETAIL_END
 // work that still runs. Uses the CUDA driver, which is loaded before anything is collected. Nothing
 // here needs memory but to remember a context.
 
-// <kprof/collect/lock_within.hpp>
-#ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
-#define KPROF_COLLECT_LOCK_WITHIN_HPP
-
-// Waiting that ends after a while. It polls instead of using std::timed_mutex, since g++ 12's
-// thread sanitizer does not intercept pthread_mutex_clocklock.
-
+#include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
+#include <new>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
-namespace detail {
+namespace detail::cupti {
 
 /// Polls until condition() holds; false if it did not within that time.
 template <class Condition>
@@ -45756,31 +45778,6 @@ bool holds_within(int milliseconds, Condition condition) {
   }
   return true;
 }
-
-/// Locks the mutex; the result owns no lock if that took longer.
-inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
-  std::unique_lock lock(mutex, std::defer_lock);
-  static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));
-  return lock;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/lock_within.hpp>
-
-#include <dlfcn.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <mutex>
-#include <new>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
 
 class device_wait {
  public:
