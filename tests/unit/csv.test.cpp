@@ -6,14 +6,18 @@
 #include <kprof/tables.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/child.hpp"
 #include "../support/csv_reader.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
+#include "../support/utf8.hpp"
 #include "groupings.hpp"
 
+#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using kprof::figure;
@@ -32,13 +36,39 @@ std::string header_of(const metric& m) {
   return unit.empty() ? m.id : m.id + (" [" + unit + "]");
 }
 
+/// With the byte for each "\\xNN" and the character for each "\\u00NN".
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    if (text.size() >= 4 && text.starts_with("\\x") && std::isxdigit(text[2]) != 0) {
+      out += static_cast<char>(std::strtol(std::string{text.substr(2, 2)}.c_str(), nullptr, 16));
+      text.remove_prefix(3);
+    } else if (text.size() >= 6 && text.starts_with("\\u00") && std::isxdigit(text[4]) != 0) {
+      out += '\xc2';
+      out += static_cast<char>(std::strtol(std::string{text.substr(4, 2)}.c_str(), nullptr, 16));
+      text.remove_prefix(5);
+    } else {
+      out += text[0];
+    }
+  }
+  return out;
+}
+/// The field is this text or, where that is not fit for a file, says it in other characters.
+void check_says(std::string field, std::string text) {
+  CHECK(unescaped(field) == unescaped(text));
+  std::erase_if(field, [](char c) { return c == '\t' || c == '\r' || c == '\n'; });
+  std::erase_if(text, [](char c) { return c == '\t' || c == '\r' || c == '\n'; });
+  CHECK(kprof_test::is_plain_text(field));
+  if (kprof_test::is_plain_text(text)) CHECK(field == text);
+}
+
 void check_rows(const kprof::profile& run, grouping by, const char* word) {
   const std::vector<operator_row> rows = kprof::operator_table(run, by);
   const std::vector<csv_record> records = csv_of(run, {{"by", word}});
   REQUIRE(records.size() == rows.size() + 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    CHECK(field_of(records, i, "operator") == rows[i].name);
-    CHECK(field_of(records, i, "parameters") == rows[i].parameters);
+    check_says(field_of(records, i, "operator"), rows[i].name);
+    check_says(field_of(records, i, "parameters"), rows[i].parameters);
     CHECK(field_of(records, i, "key") == kprof::row_key_text(rows[i].key));
     CHECK(field_of(records, i, "sets") == std::to_string(rows[i].variants));
     for (const metric& m : kprof::metrics) {
@@ -115,13 +145,36 @@ TEST_CASE("csv.fields_are_quoted_where_they_must_be") {
   const std::vector<csv_record> records = csv_of(run, {{"by", "parameters+call_site+thread"}});
   REQUIRE(records.size() == 13);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    CHECK(field_of(records, i, "operator") == rows[i].name);
+    check_says(field_of(records, i, "operator"), rows[i].name);
   CHECK(field_of(records, 0, "thread") == "main, \"1\" 7");
   CHECK(field_of(records, 11, "thread") == "x\r\ny 8");
   std::string text;
   REQUIRE(kprof::write(run, "csv", {}, text).ok());
   CHECK(text.find("\r\nplain,") != std::string::npos);  // no quotes without need
   CHECK(text.find("\r\n\"say \"\"hi\"\"\",") != std::string::npos);
+}
+
+TEST_CASE("csv.what_is_no_text_is_made_readable") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 7);
+  b.calls(b.op(main, "a\x01\x1b[2J\x7f\xc2\x85\tb\nc \xc3\xa9 \xe2\x82\xac \xed\xa0\x80 \\x41"), 1,
+          1000);
+  const std::vector<csv_record> records = csv_of(b.done(), {});
+  CHECK(field_of(records, 0, "operator") ==
+        "a\\x01\\x1b[2J\\x7f\\u0085\tb\nc \xc3\xa9 \xe2\x82\xac \\xed\\xa0\\x80 \\x41");
+}
+
+TEST_CASE("csv.a_name_that_ends_in_gz_packs") {
+  kprof_test::profile_builder b;
+  b.calls(b.op(b.thread("main", 7), "Packed"), 1, 1000);
+  const kprof_test::temporary_folder folder;
+  const std::string path = folder.path("run.csv.gz");
+  const kprof::profile run = b.done();
+  REQUIRE(kprof::write(run, "csv", {{"path", path}}).message == "");
+  CHECK(std::system(("gzip -d " + path).c_str()) == 0);
+  std::string text;
+  REQUIRE(kprof::write(run, "csv", {}, text).ok());
+  CHECK(kprof_test::read_path(folder.path("run.csv")) == text);
 }
 
 TEST_CASE("csv.wrong_options_are_told") {

@@ -11,9 +11,11 @@
 // columns, with their units in brackets: "self [ns]". Numbers are the shortest that read back as
 // the same double. A field is empty where it differs from call to call or is not known; the last
 // column of operators says why, as "gflops: no flops() declared; ...". Text is as the program gave
-// it, also where it is not UTF-8. Rows have the order of operator_table(), kernel_table() and so
-// on; single scopes have none. Of operators each key of `by` that has no column anyway has one, and
-// each folded field three: its least and its greatest value, and how many different ones there are.
+// it, but for bytes that are no UTF-8 and control characters, which become "\xNN". Where the name
+// of the file ends in ".gz" it is packed. Rows have the order of operator_table(), kernel_table()
+// and so on; single scopes have none. Of operators each key of `by` that has no column anyway has
+// one, and each folded field three: its least and its greatest value, and how many different ones
+// there are.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/check_grouping.hpp>
@@ -27,6 +29,7 @@
 #include <kprof/report/csv/tables.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/report/output/gzip_sink.hpp>
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/table/grouping_options.hpp>
 #include <kprof/status.hpp>
@@ -139,7 +142,7 @@ inline void put_csv_operators(const profile& run, const grouping& asked, const g
 }
 
 KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_values& values,
-                                           text_sink& out) {
+                                           text_sink& to) {
   csv_options options;
   values.store_into(options);
   const grouping by = options.by.folding(options.fold);
@@ -148,17 +151,18 @@ KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_valu
   std::string wrong;
   for (const std::string& line : checked.complaints)
     wrong.append(wrong.empty() ? "" : "; ") += line;
-  switch (options.table) {
-    case csv_table::operators: put_csv_operators(run, by, checked.value, wrong, out); break;
-    case csv_table::kernels:
-      put_csv_kernels(run, kernel_table(run, checked.value), wrong, out);
-      break;
-    case csv_table::copies: put_csv_table(csv_copy_columns, run, copy_table(run), out); break;
-    case csv_table::calls: put_csv_table(csv_call_columns, run, call_table(run), out); break;
-    case csv_table::steps: put_csv_table(csv_step_columns, run, run.steps, out); break;
-    case csv_table::timeline: put_csv_timeline(run, out); break;
-  }
-  return {};
+  return put_packed_by_name(values.text("path"), to, [&](text_sink& out) {
+    switch (options.table) {
+      case csv_table::operators: put_csv_operators(run, by, checked.value, wrong, out); break;
+      case csv_table::kernels:
+        put_csv_kernels(run, kernel_table(run, checked.value), wrong, out);
+        break;
+      case csv_table::copies: put_csv_table(csv_copy_columns, run, copy_table(run), out); break;
+      case csv_table::calls: put_csv_table(csv_call_columns, run, call_table(run), out); break;
+      case csv_table::steps: put_csv_table(csv_step_columns, run, run.steps, out); break;
+      case csv_table::timeline: put_csv_timeline(run, out); break;
+    }
+  });
 }
 
 inline constexpr output csv_output{"csv", "a table, comma-separated", csv_option_table, &write_csv,

@@ -13,6 +13,7 @@
 #include <kprof/report/output/profile_loader.hpp>
 #include <kprof/report/saved/json_tape.hpp>
 #include <kprof/report/saved/read_profile.hpp>
+#include <kprof/report/saved/unpack.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
 #include <kprof/write/attempt.hpp>
@@ -142,7 +143,13 @@ inline loaded_profile load_file(const std::string& path, const load_options& opt
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closes(file, &std::fclose);
   std::string text;
   const std::uint64_t most = std::min<std::uint64_t>(options.max_file, 0xFFFFFFFFU);
-  if (file != nullptr && read_all(file, most, text)) return load_unguarded(text, options);
+  if (file != nullptr && read_all(file, most, text)) {
+    if (!is_gzip(text)) return load_unguarded(text, options);
+    std::string unpacked;
+    if (status s = unpack_gzip(text, most, unpacked); !s) return {{}, s};
+    text = {};
+    return load_unguarded(unpacked, options);
+  }
   if (errno == 0)
     return {{}, {"is larger than allowed; raise load_options::max_file, up to 4 GiB"}};
   return {{},

@@ -11,6 +11,7 @@
 #include <kprof/report/destination.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/report/output/gzip_sink.hpp>
 #include <kprof/report/saved/json_writer.hpp>
 #include <kprof/report/saved/write_profile.hpp>
 #include <kprof/status.hpp>
@@ -35,17 +36,16 @@ struct save_options {
 
 namespace detail {
 
-inline status put_profile(const profile& p, const save_options& options, text_sink& sink) {
+inline void put_profile(const profile& p, const save_options& options, text_sink& sink) {
   json_writer out(sink);
   profile_writer(p, options.timeline == timeline_form::compact, out).write();
-  return sink.flush();
 }
 
 inline status write_saved(const profile& p, const option_values& given, text_sink& sink) {
   save_options options;
   given.store_into(options);
-  static_cast<void>(put_profile(p, options, sink));
-  return {};
+  return put_packed_by_name(given.text("path"), sink,
+                            [&](text_sink& out) { put_profile(p, options, out); });
 }
 
 inline status save_to(const std::string& path, const profile& p, const save_options& options) {
@@ -57,7 +57,10 @@ inline status save_to(const std::string& path, const profile& p, const save_opti
         return static_cast<destination*>(to)->append(text);
       },
       &file);
-  static_cast<void>(put_profile(p, options, sink));
+  const status packed =
+      put_packed_by_name(path, sink, [&](text_sink& out) { put_profile(p, options, out); });
+  if (!packed) return {quoted_path(path) + ": " + packed.message};
+  static_cast<void>(sink.flush());  // close() tells of what could not be written
   return file.close();
 }
 
@@ -78,7 +81,8 @@ inline constexpr output save_output{
 
 /// Saves the profile to the file `path`, replacing it only when all is written. A failure is in the
 /// status with what to do; so is a snapshot for which there was no memory. Any number of threads
-/// and processes may save, to the same path too: one of them wins.
+/// and processes may save, to the same path too: one of them wins. Where `path` ends in ".gz" the
+/// file is packed by zlib, which load() unpacks.
 ///     kprof::save(kprof::snapshot({.timeline = true}), "run.json");
 inline status save(const profile& p, const std::string& path, const save_options& options = {}) {
   if (path.empty()) return {"cannot save to a file without a name; give a path"};
@@ -96,7 +100,8 @@ inline std::string saved_text(const profile& p, const save_options& options = {}
           return status{};
         },
         &text);
-    static_cast<void>(detail::put_profile(p, options, sink));
+    detail::put_profile(p, options, sink);
+    static_cast<void>(sink.flush());
   });
   if (!had_memory) text.clear();
   return text;

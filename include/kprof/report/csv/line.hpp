@@ -7,7 +7,9 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/write/printable.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +22,13 @@ namespace detail {
 /// A line of fields.
 class csv_line {
  public:
+  /// Bytes that are no UTF-8, and control characters but tabs and ends of lines, become "\xNN" or "\u00NN":
+  /// readers refuse a whole file for one of them.
   void add(std::string_view field) {
     if (!is_first_) line_ += ',';
     is_first_ = false;
+    std::string readable;
+    if (!is_plain(field)) field = readable = readable_text(field);
     if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
       line_ += field;
     } else {
@@ -54,6 +60,23 @@ class csv_line {
   }
 
  private:
+  static bool is_plain(std::string_view field) noexcept {
+    return std::all_of(field.begin(), field.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  }
+  static std::string readable_text(std::string_view field) {
+    std::string out;
+    while (!field.empty()) {
+      const code_point c = first_character(field);
+      const bool is_control = (c.value < 0x20 || (c.value >= 0x7F && c.value <= 0x9F)) &&
+                              c.value != '\t' && c.value != '\r' && c.value != '\n';
+      const std::size_t size = c.size == 0 ? 1 : c.size;
+      if (c.size == 0) out += "\\x" + hexadecimal(static_cast<unsigned char>(field[0]), 2);
+      else if (is_control) out += escaped(c.value);
+      else out += field.substr(0, size);
+      field.remove_prefix(size);
+    }
+    return out;
+  }
   template <class Number>
   void add_number(Number number) {
     char text[32];

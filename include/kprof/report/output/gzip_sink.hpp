@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/report/output/zlib_stream.hpp>
 #include <kprof/status.hpp>
 
 #include <dlfcn.h>
@@ -20,24 +21,6 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// zlib's z_stream, whose layout has not changed since 1995.
-struct zlib_stream {
-  const unsigned char* next_in = nullptr;
-  unsigned avail_in = 0;
-  unsigned long total_in = 0;
-  unsigned char* next_out = nullptr;
-  unsigned avail_out = 0;
-  unsigned long total_out = 0;
-  const char* message = nullptr;
-  void* state = nullptr;
-  void* (*allocate)(void*, unsigned, unsigned) = nullptr;
-  void (*release)(void*, void*) = nullptr;
-  void* opaque = nullptr;
-  int data_type = 0;
-  unsigned long adler = 0;
-  unsigned long reserved = 0;
-};
-
 /// The functions of zlib that pack.
 struct zlib_functions {
   int (*init)(zlib_stream*, int level, int method, int window_bits, int memory_level, int strategy,
@@ -48,10 +31,6 @@ struct zlib_functions {
   bool found() const noexcept { return init != nullptr && deflate != nullptr && end != nullptr; }
 };
 
-template <class Function>
-void find_in_library(void* library, const char* name, Function& found) noexcept {
-  found = reinterpret_cast<Function>(dlsym(library, name));
-}
 /// zlib stays open: another thread may pack too.
 [[gnu::cold]] inline zlib_functions find_zlib(const char* file = "libz.so.1") noexcept {
   zlib_functions out;
@@ -72,12 +51,12 @@ class gzip_packer {
  public:
   [[gnu::cold]] explicit gzip_packer(text_sink& to, const zlib_functions& zlib = find_zlib())
       : to_(to), zlib_(zlib), packed_(block) {
-    constexpr int quick = 1, deflated = 8, gzip_header = 15 + 16, usual_memory = 8;
+    constexpr int quick = 1, deflated = 8, usual_memory = 8;
     if (!zlib_.found())
       failure_ = {
           "cannot pack it: libz.so.1 is not found; install zlib, or give a path that does "
           "not end in .gz"};
-    else if (zlib_.init(&stream_, quick, deflated, gzip_header, usual_memory, 0, "1",
+    else if (zlib_.init(&stream_, quick, deflated, gzip_window_bits, usual_memory, 0, "1",
                         static_cast<int>(sizeof stream_)) != 0)
       failure_ = {"cannot pack it: zlib does not start; give a path that does not end in .gz"};
     else is_open_ = true;
