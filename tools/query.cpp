@@ -43,21 +43,22 @@ std::size_t characters(std::string_view text) {
   }));
 }
 
-/// Prints as many rows as fit.
-int print_within(envelope e, std::size_t budget) {
+/// Prints as many rows as fit, but no fewer than `least`.
+int print_within(envelope e, std::size_t budget, std::size_t least) {
   if (budget == no_budget) return print_answer(e.print(e.of.rows.size()), 0);
   std::size_t kept = 0, room = budget;
   while (kept < e.of.rows.size() && characters(e.of.rows[kept].json) + 2 <= room)
     room -= characters(e.of.rows[kept++].json) + 2;
-  for (;; --kept) {
+  for (kept = std::max(kept, least);; --kept) {
     const std::string text = e.print(kept);
     const std::size_t size = characters(text);
     if (size <= budget) return print_answer(text, 0);
-    if (kept > 0) continue;
+    if (kept > least) continue;
     e.needed = size;
     return refuse(e, 2,
                   "the answer does not fit into --budget " + std::to_string(budget) +
-                      " even without its rows; give " + std::to_string(size) + " or more");
+                      (least == 0 ? " even without its rows" : " with the row it is about") +
+                      "; give " + std::to_string(size) + " or more");
   }
 }
 
@@ -129,7 +130,8 @@ int query(const query_words& given) {
   }
   e.of = asked->ask(run, asked->has_key ? words[2] : std::string{});
   if (!e.of.error.empty()) return refuse(e, 2, e.of.error, e.of.choices);
-  return print_within(std::move(e), budget);
+  const std::size_t least = asked->has_key && !e.of.rows.empty() ? 1 : 0;
+  return print_within(std::move(e), budget, least);
 }
 
 }  // namespace kprof_tool

@@ -130,10 +130,12 @@ def check_budget(name, profile, question, *key):
             least = answer["error"]["least_budget"]
             check(f"{name} {question}: the least budget", least > budget, answer)
             again = ask(profile, question, *key, "--budget", str(least))
-            check(f"{name} {question}: is enough", again["rows"] == [], again)
+            check(f"{name} {question}: is enough, with the row that was asked for",
+                  again["rows"] == rows[:len(key)], again)
             ask(profile, question, *key, "--budget", str(least - 1), code=2)
             continue
         kept = answer["rows"]
+        check(f"{name} {question}: the row that was asked for is kept", len(kept) >= len(key), kept)
         check(f"{name} {question}: the first rows are kept", kept == rows[:len(kept)], kept)
         check(f"{name} {question}: the others are counted",
               answer["cut"]["rows"] == len(rows) - len(kept), answer["cut"])

@@ -85,7 +85,7 @@ class slice_facts {
       args.text("part", std::to_string(n.shared.part) + " of " + std::to_string(n.shared.parts));
     const double ideal = facts_.ideal_ns(node);
     if (!(ideal > 0)) return;
-    args.text("bound", facts_.is_bound_by_compute(node) ? "compute" : "memory");
+    args.text("roof", facts_.is_bound_by_compute(node) ? "compute" : "memory");
     if (const double device = facts_.device_ns(node); device > 0)
       args.rounded("% of roof", 100 * ideal / device);
     else if (facts_.works_on_host(node)) figures.ideal_ns = ideal;

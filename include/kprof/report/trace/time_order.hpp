@@ -10,6 +10,7 @@
 #include <kprof/model/timeline/run_times.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/trace/held_call.hpp>
+#include <kprof/report/trace/step_borders.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -46,7 +47,7 @@ class time_order {
  public:
   /// `most`: events in a window, of 24 bytes each.
   explicit time_order(const profile& p, std::size_t most = std::size_t{1} << 18U)
-      : p_(p), most_(most) {
+      : p_(p), most_(most), borders_(p) {
     first_ = latest_time;
     visit(0, latest_time + 1, [&](const trace_event& e) {
       ++count_;
@@ -108,8 +109,10 @@ class time_order {
 
   template <class Use>
   void use_window(std::int64_t from, std::int64_t to, std::uint64_t count, const Use& use) {
+    // Never two at a time: they are most of the memory that a trace takes.
+    if (window_.capacity() < count) std::vector<trace_event>{}.swap(window_);
     window_.clear();
-    window_.reserve(static_cast<std::size_t>(count));
+    window_.reserve(std::max(static_cast<std::size_t>(count), std::min(most_, count_)));
     visit(from, to, [&](const trace_event& e) {
       if (e.begin >= from && e.begin < to) window_.push_back(e);
     });
@@ -148,7 +151,9 @@ class time_order {
       const step_mark& s = p_.steps[i];
       if (s.thread >= p_.threads.size()) ++gaps.unplaced;
       else if (s.end < s.begin) ++gaps.untimed;
-      else if (s.counts) use(make(s.begin, s.end, i, trace_kind::step));
+      else if (s.counts)
+        use(make(borders_.place_of(s.thread, s.begin), borders_.place_of(s.thread, s.end), i,
+                 trace_kind::step));
     }
     for (std::size_t i = 0; i < p_.timeline.size(); ++i) {
       const timeline_scope& s = p_.timeline[i];
@@ -187,6 +192,7 @@ class time_order {
 
   const profile& p_;
   std::size_t most_;
+  step_borders borders_;
   std::uint64_t count_ = 0;
   std::int64_t origin_ = 0, latest_ = latest_time, first_ = 0, last_ = 0;
   trace_gaps gaps_;
