@@ -10,6 +10,57 @@
 
 #include <string>
 
+namespace {
+
+/// Its short form leaves out what tells its calls apart.
+struct Embed {
+  kprof::extent rows = 1, columns = 1, vocabulary = 0;
+  constexpr void brief(kprof::brief_text& out) const { out.put(rows).by(columns); }
+};
+
+kprof::report_options with_tree(bool tree) {
+  kprof::report_options options = kprof_test::at_width(120);
+  options.tree = tree;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("telling_rows.short_forms_that_are_equal_have_the_fields_that_differ_beside_them") {
+  REQUIRE(kprof::start());
+  for (const int size : {1000, 2000, 3000}) {
+    KPROF_OP(Embed, {.rows = 8, .columns = 64, .vocabulary = size});
+  }
+  const kprof::profile run = kprof::snapshot();
+  const std::string table = kprof_test::page_of(run, with_tree(false));
+  INFO(table);
+  CHECK(kprof_test::words(kprof_test::line_with(table, "all 3 rows: 8\u00D764"))
+            .starts_with("Embed"));
+  for (const char* size : {"vocabulary=1000", "vocabulary=2000", "vocabulary=3000"})
+    CHECK(kprof_test::words(kprof_test::line_with(table, size))
+              .starts_with(size + std::string{" 1 "}));
+  CHECK(kprof_test::count_of(table, "#") == 0);
+  CHECK(kprof_test::count_of(table, "(default)") == 0);
+  const std::string tree = kprof_test::page_of(run, with_tree(true));
+  INFO(tree);
+  CHECK(kprof_test::count_of(tree, "Embed(8\u00D764 vocabulary=2000)") == 1);
+  CHECK(kprof_test::count_of(tree, "#") == 0);
+}
+
+TEST_CASE("telling_rows.sets_whose_short_forms_share_no_range_have_the_fields") {
+  using kprof::ops::Sdpa;
+  REQUIRE(kprof::start());
+  for (int length = 1; length <= 40; ++length) {
+    KPROF_OP(Sdpa, {.B = 1, .Hq = 12, .Sq = 1, .Sk = length, .D = 64});
+  }
+  kprof::report_options options = with_tree(false);
+  options.by = kprof::grouping::op;
+  const std::string page = kprof_test::page_of(kprof::snapshot(), options);
+  INFO(page);
+  CHECK(kprof_test::words(kprof_test::line_with(page, "Sdpa")).find("Sk=1\u202640, 40 sets") !=
+        std::string::npos);
+}
+
 TEST_CASE("telling_rows.a_row_of_defaults_says_them_where_others_have_none") {
   using kprof::ops::Linear, kprof::ops::pass;
   REQUIRE(kprof::start());

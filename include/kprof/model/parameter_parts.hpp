@@ -75,6 +75,7 @@ inline bool is_default(const operator_field& f, parameter_cursor values,
 /// Which fields of a set of parameters become parts.
 enum class which_fields : std::uint8_t {
   telling,  // the short form or, without one, what is no default and has a meaning in the call
+  used,     // what is no default and has a meaning in the call
   all       // every field
 };
 
@@ -112,7 +113,8 @@ inline std::vector<parameter_part> parameter_parts(const profile& p, const scope
   std::vector<parameter_part> parts;
   const operator_info* const op = p.operator_of(n);
   if (op == nullptr || n.merged || n.values.empty()) return parts;
-  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
+  const bool telling = which != which_fields::all,
+             brief = which == which_fields::telling && !n.brief.empty();
   if (brief) add_brief(parts, n.brief);
   parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
   for (std::uint32_t i = 0; i < op->fields.size(); ++i) {

@@ -55,12 +55,20 @@ class part_ranges {
     if (sets_++ == 0) {
       for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
     }
+    uneven_ = uneven_ || set.size() != ranges_.size();
     for (range& r : ranges_) {
       const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
         return part.place == r.part.place;
       });
       if (same != set.end() && r.texts.add(same->text)) ++r.sets;
     }
+  }
+  /// Whether each set has each part, or a part that all have is a range.
+  bool tell_what_differs() const noexcept {
+    const auto is_kept = [&](const range& r) { return r.sets == sets_; };
+    return (!uneven_ && std::all_of(ranges_.begin(), ranges_.end(), is_kept)) ||
+           std::any_of(ranges_.begin(), ranges_.end(),
+                       [&](const range& r) { return is_kept(r) && r.texts.is_range(); });
   }
   /// `range_stays`: where there is one range, it stays.
   part_list parts(bool range_stays = false) const {
@@ -85,6 +93,7 @@ class part_ranges {
   };
   std::vector<range> ranges_;
   std::size_t sets_ = 0;
+  bool uneven_ = false;  // a set has more parts than the first, or fewer
 };
 
 /// Numbers the rows by their texts: rows of one number read the same.

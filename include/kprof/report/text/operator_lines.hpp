@@ -76,6 +76,7 @@ struct operator_lines {
     std::vector<described_row> rows;
     for (std::size_t i = 0; i < g.rows.size(); ++i)
       rows.push_back({describer.parts(g.rows[i], g.sets[i]), beside(g.rows[i]), g.rows[i].key});
+    say_differing_fields(rows, [&](std::size_t i) { return describer.fields_of(g.rows[i]); });
     const std::size_t indent = chosen.by_operator ? 2 : 0;
     if (rows.size() == 1) {
       lines.push_back({.row = &g.rows[0], .name = name_of(chosen, g), .group = described.size()});
@@ -126,7 +127,8 @@ struct operator_lines {
             }))
           row.parts.push_back(std::move(part));
       const bool says_nothing = row.beside.find_first_not_of('\n') == std::string::npos;
-      if (row.parts.empty() && says_nothing) row.parts.push_back({0, "(default)"});
+      if (row.parts.empty() && says_nothing)
+        row.parts.push_back({row_describer::default_place, "(default)"});
     }
   }
   static bool has_place(const part_list& parts, std::uint32_t place) noexcept {

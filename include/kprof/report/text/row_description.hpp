@@ -68,6 +68,7 @@ class row_describer {
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
       append(out, parts_of(p_.nodes[row.node]));
     }
+    if (row.invalid && row.variants > 1 && out.size() > 1) out[1].after_comma = true;
     return out;
   }
 
@@ -88,7 +89,9 @@ class row_describer {
   part_list fields_of(const operator_row& row) const {
     if (row.variants != 1 || row.merged || row.operators != 1 || row.node >= p_.nodes.size())
       return {};
-    const scope_node& n = p_.nodes[row.node];
+    return fields_of(p_.nodes[row.node]);
+  }
+  part_list fields_of(const scope_node& n) const {
     part_list parts = parameter_parts(p_, n, which_fields::all);
     erase_class(parts, n);
     return parts;
@@ -106,7 +109,7 @@ class row_describer {
   // Places of parts that are no fields.
   static constexpr std::uint32_t invalid_place = ~std::uint32_t{0} - 1,
                                  sets_place = invalid_place - 1, type_place = sets_place - 1,
-                                 pass_place = type_place - 1,
+                                 pass_place = type_place - 1, default_place = pass_place - 1,
                                  first_key_place = std::uint32_t{1} << 20U;
 
  private:
@@ -127,7 +130,7 @@ class row_describer {
 
   static std::string invalid_text(const operator_row& row) {
     if (row.variants == 1) return "invalid:";
-    return "invalid: " + counted(row.invalid_calls, "call", "calls") + ',';
+    return "invalid: " + counted(row.invalid_calls, "call", "calls");
   }
 
   /// What the table is grouped by, beside operators and their parameters.
@@ -148,8 +151,32 @@ class row_describer {
 
   part_list ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays = false) const {
     part_ranges ranges;
-    for (const std::uint32_t node : sets) ranges.add(parts_of(p_.nodes[node]));
-    return ranges.parts(range_stays);
+    bool has_brief = false;
+    for (const std::uint32_t node : sets) {
+      ranges.add(parts_of(p_.nodes[node]));
+      has_brief = has_brief || !p_.nodes[node].brief.empty();
+    }
+    if (!has_brief || plan_.options.all_parameters || ranges.tell_what_differs())
+      return ranges.parts(range_stays);
+    return field_ranges_of(sets, range_stays);
+  }
+  /// Of sets whose short forms have nothing in common that differs: the fields that any of them
+  /// uses.
+  part_list field_ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays) const {
+    std::vector<bool> used;
+    part_ranges ranges;
+    for (const std::uint32_t node : sets) {
+      for (const parameter_part& part : parameter_parts(p_, p_.nodes[node], which_fields::used)) {
+        if (part.place >= used.size()) used.resize(part.place + std::size_t{1});
+        used[part.place] = true;
+      }
+      ranges.add(fields_of(p_.nodes[node]));
+    }
+    part_list out = ranges.parts(range_stays);
+    std::erase_if(out, [&](const parameter_part& part) {
+      return part.place >= used.size() || !used[part.place];
+    });
+    return out;
   }
 
   const profile& p_;

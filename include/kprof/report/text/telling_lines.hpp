@@ -31,6 +31,34 @@ struct described_row {
   std::size_t indent = 0;      // columns of the width that something else takes
 };
 
+/// Rows that would read the same say the fields in which they differ. `fields_of(i)`: every field
+/// of a row with one set of parameters; none of another row.
+template <class FieldsOf>
+[[gnu::cold]] void say_differing_fields(std::vector<described_row>& rows, FieldsOf fields_of) {
+  std::vector<std::string> texts;
+  for (const described_row& row : rows)
+    texts.push_back(row.lead + joined(row.parts) + row.tail + '\n' + row.beside);
+  const std::vector<std::uint32_t> number = equal_texts(texts);
+  std::vector<std::vector<std::size_t>> groups(texts.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) groups[number[i]].push_back(i);
+  for (const std::vector<std::size_t>& group : groups) {
+    if (group.size() < 2) continue;
+    std::vector<part_list> fields;
+    for (const std::size_t i : group) fields.push_back(fields_of(i));
+    const part_list& first = fields[0];
+    std::vector<bool> differs(first.size());
+    bool is_one_operator = true;
+    for (const part_list& other : fields) {
+      is_one_operator = is_one_operator && other.size() == first.size();
+      for (std::size_t k = 0; is_one_operator && k < first.size(); ++k)
+        if (!(other[k] == first[k])) differs[k] = true;
+    }
+    for (std::size_t g = 0; is_one_operator && g < group.size(); ++g)
+      for (std::size_t k = 0; k < first.size(); ++k)
+        if (differs[k]) rows[group[g]].parts.push_back(std::move(fields[g][k]));
+  }
+}
+
 class telling_lines {
  public:
   /// Rows of one operator, or rows whose `lead` names it: what the parts of all of them have in

@@ -68,6 +68,12 @@ class tree_labels {
       rows.back().indent = display_width(lines_.back().first);
       places_.push_back(i);
     }
+    say_differing_fields(rows, [&](std::size_t i) {
+      const folded_row& folded = tree.rows[places_[i]];
+      const bool is_one =
+          folded.row.kind == scope_kind::op && !folded.row.merged && folded.nodes.size() == 1;
+      return is_one ? describer.fields_of(p.nodes[folded.nodes[0]]) : part_list{};
+    });
     described_ = telling_lines(std::move(rows), ascii_);
   }
 
