@@ -209,3 +209,13 @@ TEST_CASE("load.values_of_a_profile_made_by_hand_are_kept_as_they_are") {
   REQUIRE(loaded.result.message == "");
   for (std::size_t i = 0; i < 4; ++i) CHECK(loaded.run.nodes[i].values == run.nodes[i].values);
 }
+
+TEST_CASE("load.a_type_or_pass_of_no_enumerator_is_unknown") {
+  profile run = kprof_test::sample_profile();
+  run.nodes.back().work.type = static_cast<kprof::dtype>(200);
+  run.nodes.back().work.pass = static_cast<kprof::pass_kind>(77);
+  const loaded_profile loaded = load_text(saved_text(run));
+  REQUIRE(loaded.result.message == "");
+  CHECK(loaded.run.nodes.back().work.type == kprof::dtype::unknown);
+  CHECK(loaded.run.nodes.back().work.pass == kprof::pass_kind::unknown);
+}

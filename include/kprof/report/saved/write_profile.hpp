@@ -93,8 +93,8 @@ class profile_writer {
   template <class E>
   void write_enumerator(E value) {
     const auto number = static_cast<std::size_t>(value);
-    if (number < names_of<E>.size()) out_.value(names_of<E>[number]);
-    else out_.value(number);
+    // A type or pass that a program made of any number is unknown; nothing else is out of range.
+    out_.value(names_of<E>[number < names_of<E>.size() ? number : 0]);
   }
 
   template <class Iterator>
