@@ -45,6 +45,15 @@ TEST_CASE("step_schedule.does_with_each_step_what_pytorchs_does") {
   CHECK(actions({}, 3) == "rrr");
 }
 
+TEST_CASE("step_schedule.numbers_its_cycles") {
+  using kprof::detail::cycle_of;
+  const step_schedule s{.skip = 5, .wait = 1, .active = 2, .repeat = 2};
+  CHECK(cycle_of(s, 0) == 1);
+  CHECK(cycle_of(s, 7) == 1);
+  CHECK(cycle_of(s, 8) == 2);
+  CHECK(cycle_of(s, 100) == 2);
+}
+
 TEST_CASE("step_schedule.is_read_from_settings") {
   const kprof::parsed_settings parsed = settings::parse(
       "memory=2MiB, schedule( wait=1, warmup = 2 ,active=3,repeat=4,skip=5 ),report");

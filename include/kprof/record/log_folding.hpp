@@ -233,10 +233,11 @@ class KPROF_DETAIL_LOCAL log_folding {
 
   /// What the thread recorded before its first step is a step too, as long as none was numbered.
   void note_step_mark(std::uint32_t subject, std::uint64_t ticks) {
-    if (subject == no_step) return steps.finish(ticks);
     const bool has_recorded = counts.finished != 0 || !stack.empty();
-    steps.next(subject == next_step ? step_totals::counted_on : subject, ticks,
-               has_recorded ? begin : step_totals::nothing_before);
+    const std::uint64_t before = has_recorded ? begin : step_totals::nothing_before;
+    if (subject == no_step || subject == no_second_step)
+      return steps.finish(ticks, subject == no_step ? step_totals::nothing_before : before);
+    steps.next(subject == next_step ? step_totals::counted_on : subject, ticks, before);
   }
 
   void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {

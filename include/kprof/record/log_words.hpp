@@ -41,8 +41,9 @@ enum class record_kind : std::uint8_t {
 
 /// Instead of a step's number.
 enum step_number : std::uint32_t {
-  no_step = 0xFFFFFFFE,    // none begins
-  next_step = 0xFFFFFFFF,  // one more than the last
+  no_second_step = 0xFFFFFFFD,  // none begins, and the one that ends began with the recording
+  no_step = 0xFFFFFFFE,         // none begins
+  next_step = 0xFFFFFFFF,       // one more than the last
 };
 
 inline constexpr std::uint32_t record_header = 16;

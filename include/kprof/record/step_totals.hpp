@@ -51,17 +51,17 @@ class KPROF_DETAIL_LOCAL step_totals {
   /// than the last. `before`: where the first step began if none runs; `nothing_before`: there is
   /// none. Without memory it throws and changes nothing.
   void next(std::uint64_t index, std::uint64_t ticks, std::uint64_t before) {
-    if (!runs && index == counted_on && count == 0 && before != nothing_before) {
-      running = {next_index_, before, 0};
-      runs = true;
-    }
-    finish(ticks);
+    finish(ticks, index == counted_on ? before : nothing_before);
     next_index_ = index == counted_on ? next_index_ : index;
     running = {next_index_, ticks, 0};
     runs = true;
   }
-  /// Ends the running step; none follows. Throws as next() does.
-  void finish(std::uint64_t ticks) {
+  /// Ends the running step; none follows. `before`, and what it throws: as of next().
+  void finish(std::uint64_t ticks, std::uint64_t before = nothing_before) {
+    if (!runs && count == 0 && before != nothing_before) {
+      running = {next_index_, before, 0};
+      runs = true;
+    }
     if (!runs) return;
     add({running.index, running.begin, ticks});
     runs = false;

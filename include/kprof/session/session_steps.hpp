@@ -97,9 +97,14 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// A recording of a cycle begins with the step that runs. Without memory for that the cycle is
   /// left out, and so is what was recorded of its warm-up.
   void begin_cycle();
-  /// The cycle has ended: keeps its profile and hands it to the program, without the lock.
-  void finish_cycle(steps_lock& lock);
+  /// The cycle has ended with this step: keeps its profile, unless the program has stopped within
+  /// it, and hands it to the program, without the lock.
+  void finish_cycle(steps_lock& lock, std::uint64_t last_step);
   std::string why_resting() const;
+  /// The latest whole cycle, and which it is.
+  profile whole_cycle() const;
+  /// Says in the notes of a profile that its cycle has not ended.
+  void tell_unfinished(profile& run) const;
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
   bool is_running() const;
@@ -125,7 +130,8 @@ class KPROF_DETAIL_LOCAL session_steps {
   // The latest cycle has ended without memory for its profile: it is still in the recorder.
   bool is_only_recorded_ = false;
   bool has_cycle_ = false;
-  profile cycle_;  // the latest that has ended with memory
+  profile cycle_;                   // the latest that has ended with memory
+  std::uint64_t cycle_number_ = 0;  // its number, from 1
   profile_function use_ = nullptr;
   void* context_ = nullptr;
   const bool* handing_ = nullptr;  // names the thread that the program's function runs on

@@ -7,6 +7,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/note_step.hpp>
 #include <kprof/session/bootstrap.hpp>
+#include <kprof/session/exit_report.hpp>
 #include <kprof/session/session_state.hpp>
 #include <kprof/session/session_steps.hpp>
 #include <kprof/write/attempt.hpp>
@@ -17,6 +18,11 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// Neither a scope nor anything on a device.
+inline bool has_recorded_nothing(const profile& run) {
+  return same_scopes(run.complete, {}) && run.device.work.empty();
+}
 
 inline void session_steps::plan(const effective_settings& wanted, bool from_environment) {
   wanted_ = wanted;
@@ -47,6 +53,23 @@ inline void session_steps::plan(const effective_settings& wanted, bool from_envi
            " (kprof::step() begins each)";
   return "resting after " + std::to_string(cycles_) + (cycles_ == 1 ? " cycle" : " cycles") +
          " of the schedule; this is the latest";
+}
+
+[[gnu::cold]] inline profile session_steps::whole_cycle() const {
+  profile run = cycle_;
+  run.state = "cycle " + std::to_string(cycle_number_) + " of the schedule, the latest whole one";
+  const std::uint64_t running = cycle_of(wanted_.value.schedule, step_);
+  if (scheduled_ && running > cycle_number_)
+    run.state += "; cycle " + std::to_string(running) + " has not ended";
+  return run;
+}
+[[gnu::cold]] inline void session_steps::tell_unfinished(profile& run) const {
+  const step_schedule& s = wanted_.value.schedule;
+  const std::uint64_t place =
+      (step_ - s.skip) % (std::uint64_t{s.wait} + s.warmup + s.active) - s.wait - s.warmup;
+  run.notes.push_back("cycle " + std::to_string(cycle_of(s, step_)) +
+                      " of the schedule has not ended: " + std::to_string(place) + " of its " +
+                      std::to_string(s.active) + " active steps have");
 }
 
 inline void session_steps::rest() {
@@ -101,7 +124,7 @@ inline void session_steps::stop() {
   const bool counts = is_running() && (!scheduled_ || action(step_) >= step_action::record);
   scheduled_ = false;
   session_->stop();
-  if (counts) finish_cycle(lock);
+  if (counts) finish_cycle(lock, step_);
 }
 
 inline status session_steps::set_schedule(const step_schedule& wanted) {
@@ -136,9 +159,16 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
 inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
-  const bool shows_cycle = has_cycle_ && (warms_up || !has_profile());
-  profile run = shows_cycle ? cycle_ : session_->snapshot(scopes_in_profile(wanted));
+  // A recording that a schedule has on is of a cycle that has not ended.
+  const bool is_unfinished = scheduled_ && is_running();
+  bool shows_cycle = has_cycle_ && (warms_up || is_unfinished || !has_profile());
+  profile run = shows_cycle ? whole_cycle() : session_->snapshot(scopes_in_profile(wanted));
+  if (!shows_cycle && has_cycle_ && !scheduled_ && has_recorded_nothing(run)) {
+    shows_cycle = true;  // the program has stopped before the next cycle
+    run = whole_cycle();
+  }
   tell_left_out(run);
+  if (!shows_cycle && is_unfinished && !warms_up) tell_unfinished(run);
   if (!shows_cycle && warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
@@ -162,13 +192,14 @@ inline void session_steps::advance(steps_lock& lock) {
   const bool recorded = before != step_action::nothing;
   const bool goes_on = recorded && before != step_action::record_last &&
                        (before == step_action::warm_up) == (now == step_action::warm_up);
+  const bool is_second = step_ == 1;  // the first began with the recording, without a mark
   const auto number = static_cast<std::uint32_t>(step_);
-  if (goes_on) return note_mark(number);
+  if (goes_on) return note_mark(is_second ? detail::next_step : number);
   if (before == step_action::record_last) {
     const std::uint64_t plan = plans_;
-    note_mark(no_step);
+    note_mark(is_second ? no_second_step : no_step);
     session_->stop();
-    if (!std::exchange(is_left_out_, false)) finish_cycle(lock);
+    if (!std::exchange(is_left_out_, false)) finish_cycle(lock, step_ - 1);
     // The program has stopped meanwhile, or begun with step 0 of another schedule.
     if (!scheduled_ || plans_ != plan) return;
   }
@@ -194,18 +225,23 @@ inline void session_steps::begin_cycle() {
   ++left_out_;
 }
 
-inline void session_steps::finish_cycle(steps_lock& lock) {
+inline void session_steps::finish_cycle(steps_lock& lock, std::uint64_t last_step) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
   profile ended;
+  bool is_empty = false;
   const bool had_memory = attempt([&] {
     profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
+    is_empty = has_cycle_ && !scheduled_ && has_recorded_nothing(run);
+    if (is_empty) return;
+    if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
     session_->ceilings.add_to(run);
     if (use_ != nullptr) ended = run, tell_left_out(ended);
-    cycle_ = std::move(run);
+    if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
   });
   is_only_recorded_ = !had_memory;
-  has_cycle_ = has_cycle_ || had_memory;
+  has_cycle_ = has_cycle_ || (had_memory && scheduled_);
+  if (is_empty) return;  // the program has stopped before the next cycle
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
   if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
   const hands_to_program hands(handing_);

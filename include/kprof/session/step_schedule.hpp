@@ -66,6 +66,13 @@ constexpr step_action action_of(const step_schedule& s, std::uint64_t step) noex
   return place + 1 < cycle ? step_action::record : step_action::record_last;
 }
 
+/// The cycle that a step is in, from 1; behind the last one that one.
+constexpr std::uint64_t cycle_of(const step_schedule& s, std::uint64_t step) noexcept {
+  if (step < s.skip) return 1;
+  const std::uint64_t number = 1 + (step - s.skip) / (std::uint64_t{s.wait} + s.warmup + s.active);
+  return s.repeat != 0 && number > s.repeat ? s.repeat : number;
+}
+
 using schedule_count = std::uint32_t step_schedule::*;  // named: nvcc writes it with parentheses
 struct schedule_word {
   const char* name;
