@@ -157,7 +157,29 @@ TEST_CASE("report.steps_have_a_section_where_there_are_two") {
       has(page, "steps above the median took 6.00 ms more than as many others: 6.00 ms in Data\n"));
   CHECK(has(page, "MFU n/a: the peak of the machine is not known"));
   CHECK(has(page, "are of the 5 steps that the timeline has whole"));
-  CHECK_FALSE(has(page_of(stepped({10}), at_width(100)), "Steps"));
+  CHECK(has(page_of(stepped({10}), at_width(100)),
+            "\nSteps: one has ended, after 10.0 ms; there is a table where two have\n"));
+}
+
+TEST_CASE("report.a_step_region_that_gives_no_step_says_why") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (const char* name : {"a", "b", "a", "c", "d", "e", "f", "g"}) b.region(main, name);
+  kprof::profile p = b.done();
+  CHECK_FALSE(has(page_of(p, at_width(100)), "Steps"));
+  p.stepping.region = "iter";
+  CHECK(has(
+      page_of(p, at_width(100)),
+      "\nSteps: n/a, no region \"iter\" was recorded; there are \"a\", \"b\", \"c\", \"d\", \"e\" "
+      "and 2 more\n"));
+  p.stepping.region = "b";
+  CHECK(has(page_of(p, at_width(100)), "\nSteps: n/a, no region \"b\" has ended\n"));
+  kprof_test::profile_builder none;
+  none.op(none.thread("main", 1), "Gemm", "M=1");
+  p = none.done();
+  p.stepping.region = "iter";
+  CHECK(has(page_of(p, at_width(100)),
+            "\nSteps: n/a, no region \"iter\" was recorded, nor any other\n"));
 }
 
 TEST_CASE("report.steps_of_which_the_timeline_has_none_have_numbers_and_a_reason") {

@@ -215,9 +215,42 @@ inline constexpr std::size_t most_step_threads = 3;
                 4);
 }
 
+/// Why there is no step of `step=REGION`: no such region ran, with some of those that did, or none
+/// has ended.
+[[gnu::cold]] inline std::string why_no_regions(const page& out, const profile& p) {
+  constexpr std::size_t most = 5;
+  const std::string wanted = printable(p.stepping.region, 40, out.ascii());
+  std::vector<std::string_view> names;
+  for (const scope_node& n : p.nodes) {
+    if (n.kind != scope_kind::region) continue;
+    if (n.name == p.stepping.region) return "no region \"" + wanted + "\" has ended";
+    if (std::find(names.begin(), names.end(), n.name) == names.end()) names.push_back(n.name);
+  }
+  std::string text = "no region \"" + wanted + "\" was recorded";
+  if (names.empty()) return text + ", nor any other";
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "; there are \"" : ", \"") + printable(names[i], 40, out.ascii()) + '"';
+  if (names.size() > most) text += " and " + format_count(names.size() - most) + " more";
+  return text;
+}
+
+/// Where there are too few steps for a table and the program or the settings ask for them.
+[[gnu::cold]] inline void print_too_few_steps(page& out, const profile& p,
+                                              const std::vector<step_row>& rows) {
+  const bool is_one = !rows.empty() && rows[0].count == 1;
+  if (!is_one && p.stepping.region.empty()) return;
+  out.space();
+  if (is_one)
+    out.paragraph("",
+                  "Steps: one has ended, after " + out.time(rows[0].max_ns) +
+                      "; there is a table where two have",
+                  2);
+  else out.paragraph("", "Steps: n/a, " + why_no_regions(out, p), 2, line_style::notice);
+}
+
 [[gnu::cold]] inline void print_steps(page& out, const profile& p) {
   const std::vector<step_row> rows = step_table(p);
-  if (rows.empty() || rows[0].count < 2) return;
+  if (rows.empty() || rows[0].count < 2) return print_too_few_steps(out, p, rows);
   out.space();
   out.line("Steps" + (p.stepping.region.empty()
                           ? std::string{}
