@@ -235,3 +235,14 @@ TEST_CASE("odd_steps.with_the_least_memory_sums_are_of_all_steps_and_the_report_
         has(by_step, "those of " + std::to_string(200 - told) + " steps of 200 that the timeline"));
   REQUIRE(kprof::start());
 }
+
+TEST_CASE("odd_steps.those_at_the_end_without_device_work_are_told_from_one_with_less") {
+  kprof_test::timeline_builder b;
+  for (std::int64_t at = 0; at < 500; at += 100) b.step_at(at, at + 100);
+  b.kernel_at({10, 15, 40, 90});
+  b.kernel_at({110, 115, 140, 150});
+  const kprof::device_steps found = kprof::steps_of(b.p, kprof::times_of(b.p));
+  CHECK(found.steps.size() == 2);
+  CHECK(found.idle == 3);
+  CHECK(found.cut == 0);
+}

@@ -55,6 +55,7 @@ TEST_CASE("timeline.a_step_ends_when_its_work_on_the_device_has_ended") {
   CHECK(found.steps[1].span == interval{130, 240});
   CHECK(found.steps[1].items == 2);
   CHECK(found.cut == 1);
+  CHECK(found.idle == 0);
 }
 
 TEST_CASE("timeline.steps_without_device_work_are_as_marked") {

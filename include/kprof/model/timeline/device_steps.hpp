@@ -31,7 +31,8 @@ struct device_step {
 struct device_steps {
   std::vector<device_step> steps;             ///< in order; their spans are disjoint
   std::uint32_t thread = thread_steps::none;  ///< whose steps they are, in profile::threads
-  std::uint64_t cut = 0;                      ///< at the end, whose device work is not all there
+  std::uint64_t idle = 0;                     ///< left out: at the end, without device work
+  std::uint64_t cut = 0;        ///< left out: the last, if it has far less than the one before
   std::uint64_t nested = 0;     ///< marks left out: they begin before the one before has ended
   std::uint64_t odd = 0;        ///< marks left out: they end before they begin
   std::uint64_t elsewhere = 0;  ///< marks left out: another thread has made them
@@ -140,6 +141,7 @@ struct launched_work {
   std::size_t last = steps.size();
   while (last > 0 && steps[last - 1].items == 0) --last;
   if (last == 0) return out;
+  out.idle = steps.size() - last;
 
   std::int64_t previous = steps[0].host.begin;
   if (steps[0].items > 0)
@@ -158,7 +160,7 @@ struct launched_work {
   if (last > 1 &&
       static_cast<double>(steps[last - 1].items) < 0.8 * static_cast<double>(steps[last - 2].items))
     --last;
-  out.cut = steps.size() - last;
+  out.cut = steps.size() - out.idle - last;
   steps.resize(last);
   return out;
 }

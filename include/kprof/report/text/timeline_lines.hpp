@@ -102,7 +102,8 @@ class timeline_section {
       if (count != 0) left_out += (left_out.empty() ? "" : ", ") + format_count(count) + " " + why;
     };
     add(all.steps.size() - steps_.span.size(), "that the timeline has not whole or do not count");
-    add(all.cut, "at the end whose work has not all been recorded");
+    add(all.idle, "at the end without device work");
+    add(all.cut, "at the end with far less device work than the one before");
     add(all.nested, "inside another one");
     add(all.odd, "that end before they begin");
     add(all.elsewhere, "of other threads");
