@@ -175,8 +175,12 @@ class KPROF_DETAIL_LOCAL settings_parser {
     if (!is_right) return complain(unknown_option(what, p.written).message);
     option_reading reading = read_option(*of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));
-    if (!reading.valid) return;
-    request.options.push_back({p.name, p.value});
+    if (!reading.valid) {
+      const std::string right = right_words(*of, p.value);
+      if (right.empty()) return;
+      reading = read_option(*of, right);
+    }
+    request.options.push_back({p.name, reading.value.text});
     values.push_back(std::move(reading.value));
   }
 

@@ -150,6 +150,16 @@ inline option_reading read_option(const option& of, const std::string& text) {
   return out;
 }
 
+/// Of a list with mistakes in it those words that are right, joined as before; empty: there is none.
+[[gnu::cold]] inline std::string right_words(const option& of, const std::string& text) {
+  std::string out;
+  if (of.kind != option_kind::list || of.validate == nullptr) return out;
+  for (const std::string& word : option_value{.of = &of, .text = text}.words())
+    if (!word.empty() && of.validate({.of = &of, .text = word}).ok())
+      out.append(out.empty() ? "" : "+").append(word);
+  return out;
+}
+
 /// The value that an option has where none is given; its table says it, and says it right.
 inline option_value default_of(const option& of) {
   option_value out{.of = &of, .text = of.fallback};
