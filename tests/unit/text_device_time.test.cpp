@@ -67,6 +67,18 @@ TEST_CASE("text_device_time.a_run_with_a_timeline") {
   CHECK_FALSE(has(page, "had no room in the timeline"));
 }
 
+TEST_CASE("text_device_time.says_that_records_are_missing") {
+  builder b;
+  CHECK_FALSE(has(page_at(b.p, 160), "were lost"));
+  b.p.device.complete.dropped = 4;
+  CHECK(has(page_at(b.p, 160),
+            "! 4 records of kernels and copies were lost: the devices may have worked where these "
+            "lines say idle\n"));
+  b.p.device.complete.dropped = 0;
+  b.p.device.complete.cut_buffers = 1;
+  CHECK(has(page_at(b.p, 160), "! records of kernels and copies were lost: "));
+}
+
 TEST_CASE("text_device_time.of_a_stretch_that_is_whole") {
   builder b;
   b.p.device.timeline.windows = {{0, 50'000}, {600'000, 900'000}};

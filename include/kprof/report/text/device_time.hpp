@@ -158,6 +158,14 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
   }
   for (const device_time& d : of.devices) print_device_time(out, p, d);
   print_path(out, p, times, window);
+  const device_completeness& c = p.device.complete;
+  if (c.dropped + c.cut_buffers + c.foreign_buffers > 0)
+    out.paragraph(
+        "! ",
+        (c.dropped > 0 ? counted(c.dropped, "record", "records") + " of kernels and copies"
+                       : std::string{"records of kernels and copies"}) +
+            " were lost: the devices may have worked where these lines say idle",
+        4, line_style::notice);
   if (times.untimed > 0)
     out.paragraph("! ",
                   counted(times.untimed, "item or call that ends before it begins, or has",
