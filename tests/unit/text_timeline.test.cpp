@@ -153,7 +153,7 @@ TEST_CASE("text.timeline_leaves_out_steps_that_it_has_not_whole") {
 }
 
 TEST_CASE("text.means_of_steps_sum_to_the_mean_step") {
-  const std::int64_t sums[4] = {1, 1, 1, 4};
+  const double sums[4] = {1, 1, 1, 4};
   const std::vector<std::int64_t> means = kprof::detail::means_of(sums, 3);
   CHECK(means == std::vector<std::int64_t>{0, 1, 0, 1});
 }

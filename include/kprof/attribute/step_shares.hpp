@@ -21,6 +21,9 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+static_assert(step_totals::slowest_kept == slowest_marks &&
+              step_totals::latest_kept == latest_marks);
+
 class KPROF_DETAIL_LOCAL step_shares {
  public:
   explicit step_shares(const timebase& time) : time_(time) {}

@@ -11,6 +11,9 @@
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/roofline.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/step_weights.hpp>
+#include <kprof/model/timeline/device_steps.hpp>
+#include <kprof/model/timeline/run_times.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -48,8 +51,15 @@ struct step_excess {
 
 /// What single steps did, as far as their scopes are known.
 struct step_details {
-  std::uint64_t steps = 0;  ///< of which all scopes are known; the rest is of these alone
-  double total_ns = 0;
+  std::uint64_t steps = 0;  ///< of which all scopes are known
+  /// So many steps of the run these stand for, and the rest is of: more than `steps` where the marks
+  /// of some were not kept.
+  double stands_for = 0;
+  double total_ns = 0;  ///< on the host
+  /// The same with the work on the devices, until its last item has ended; negative: none did any.
+  double device_ns = -1;
+  /// Where device_ns is the time of the busiest device, since single steps are not known there.
+  bool device_is_busy_time = false;
   double median_ns = 0;
   /// What steps above the median took more than as many others, at the mean of these, would.
   double excess_ns = 0;
@@ -62,10 +72,12 @@ struct step_details {
   dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
   double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
 
+  /// The time that FLOPs are held against: on the devices, where these worked.
+  double working_ns() const noexcept { return device_ns > 0 ? device_ns : total_ns; }
   /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
-  double mfu() const noexcept { return total_ns > 0 ? least_ns / total_ns : 0; }
+  double mfu() const noexcept { return working_ns() > 0 ? least_ns / working_ns() : 0; }
   /// Hardware FLOPs utilisation: the same, with what was computed once more.
-  double hfu() const noexcept { return total_ns > 0 ? hardware_ns / total_ns : 0; }
+  double hfu() const noexcept { return working_ns() > 0 ? hardware_ns / working_ns() : 0; }
 };
 
 namespace detail {
@@ -97,6 +109,7 @@ class step_summing {
  public:
   [[gnu::cold]] step_summing(const profile& p, std::uint32_t thread)
       : p_(p), number_(p.steps.size(), none) {
+    std::vector<marked_length> marks;
     for (std::size_t i = 0; i < p.steps.size(); ++i) {
       const step_mark& m = p.steps[i];
       if (m.thread != thread || p.stepping.whole_from < 0 || m.begin < p.stepping.whole_from ||
@@ -104,33 +117,50 @@ class step_summing {
         continue;
       number_[i] = static_cast<std::uint32_t>(length_.size());
       length_.push_back(static_cast<double>(m.end - m.begin));
+      marks.push_back({m.index, length_.back()});
     }
+    const weighted_steps known = weights_of_steps(p, thread, marks);
+    weight_ = known.weights;
     out_.steps = length_.size();
-    for (const double ns : length_) out_.total_ns += ns;
+    out_.stands_for = known.steps;
+    for (std::size_t i = 0; i < length_.size(); ++i) out_.total_ns += weight_[i] * length_[i];
+    if (known.thinned && known.has_all)
+      for (const thread_steps& t : p.stepping.threads)
+        if (t.thread == thread && t.total_ns > 0) out_.total_ns = t.total_ns;
     if (length_.size() < 2) return;
-    out_.median_ns = median(length_);
+    out_.median_ns = median();
     out_.excess_ns = excess_of(length_);
     add_excess(thread);
     add_work();
+    if (out_.flops > 0) add_device_time(thread);
   }
   step_details take() { return std::move(out_); }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  static double median(std::vector<double> of) {
-    sort_table(of, [](double a, double b) { return a < b; });
-    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
+  /// The mean of the two lengths that have half of the steps on either side.
+  [[gnu::cold]] double median() const {
+    const std::vector<std::uint32_t> order = sorted_order(
+        length_.size(), [&](std::uint32_t a, std::uint32_t b) { return length_[a] < length_[b]; });
+    const double half = out_.stands_for / 2;
+    double before = 0, low = -1;
+    for (const std::uint32_t i : order) {
+      before += weight_[i];
+      if (low < 0 && before >= half) low = length_[i];
+      if (before > half) return (low + length_[i]) / 2;
+    }
+    return length_[order.back()];
   }
   /// Of times by step: those of slow steps less as many times the mean of the others.
   double excess_of(const std::vector<double>& times) const {
     double slow_ns = 0, other_ns = 0, slow = 0;
     for (std::size_t i = 0; i < length_.size(); ++i) {
       const bool is_slow = length_[i] > out_.median_ns;
-      (is_slow ? slow_ns : other_ns) += times[i];
-      slow += is_slow ? 1 : 0;
+      (is_slow ? slow_ns : other_ns) += weight_[i] * times[i];
+      slow += is_slow ? weight_[i] : 0;
     }
-    return slow_ns - slow * other_ns / (static_cast<double>(length_.size()) - slow);
+    return slow_ns - slow * other_ns / (out_.stands_for - slow);
   }
   bool is_whole(const step_share& s) const {
     return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
@@ -172,7 +202,8 @@ class step_summing {
       if (!is_whole(s) || inside[s.node] != 0) continue;
       const scope_node& n = p_.nodes[s.node];
       if (!has_flops(n) || !opens_calls(n)) continue;
-      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
+      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls) *
+                           weight_[number_[s.step]];
       if (!(flops > 0)) continue;
       // f32 on tensor cores is held against their rate.
       const call_roof& roof = roofs.of(s.node);
@@ -184,6 +215,23 @@ class step_summing {
       if (n.work.pass != pass_kind::recompute) known->model += flops;
     }
     sum_up(by_type);
+  }
+  /// A host that only launches has begun the next step while devices work on this one.
+  [[gnu::cold]] void add_device_time(std::uint32_t thread) {
+    if (!has_device_work(p_)) return;
+    const double ratio = device_over_host(p_, thread);
+    if (ratio > 0) {
+      out_.device_ns = ratio * out_.total_ns;
+      return;
+    }
+    double busy_ns = 0, count = 0;
+    for (const device_info& d : p_.device.devices) busy_ns = std::max(busy_ns, d.busy_ns);
+    for (const thread_steps& t : p_.stepping.threads)
+      if (t.thread == thread) count = static_cast<double>(t.count);
+    if (!(count > 0)) return;
+    out_.device_ns = busy_ns / count * out_.stands_for;
+    out_.device_is_busy_time = out_.device_ns > out_.total_ns;
+    out_.device_ns = std::max(out_.device_ns, out_.total_ns);
   }
   struct type_flops {
     dtype type = dtype::unknown;
@@ -211,6 +259,7 @@ class step_summing {
   const profile& p_;
   std::vector<std::uint32_t> number_;  // of each mark: among the whole steps
   std::vector<double> length_;         // of these, in ns
+  std::vector<double> weight_;         // for how many steps of the run each stands
   step_details out_;
 };
 

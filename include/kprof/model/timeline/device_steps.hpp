@@ -6,6 +6,7 @@
 // the last one. The borders are those of PyTorch's TensorBoard plugin. Pure, n log n.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/step_weights.hpp>
 #include <kprof/model/timeline/intervals.hpp>
 #include <kprof/model/timeline/run_times.hpp>
 #include <kprof/profile.hpp>
@@ -100,6 +101,8 @@ struct launched_work {
   std::vector<char> elsewhere;      // of each item: a thread with steps of its own launched it
   std::vector<std::int64_t> first;  // of each step: the earliest start
   std::vector<std::int64_t> last;   // and the latest end
+  // Of each step: the latest end of what was launched between the one before and it.
+  std::vector<std::int64_t> between;
 };
 
 /// What another thread that has steps launched belongs to its own steps.
@@ -109,6 +112,7 @@ struct launched_work {
   launched_work out;
   out.first.resize(of.steps.size(), no_time);
   out.last.resize(of.steps.size(), -no_time);
+  out.between.resize(of.steps.size(), -no_time);
   std::vector<char> steps_elsewhere(p.threads.size());
   for (const step_mark& m : p.steps)
     if (m.thread < steps_elsewhere.size() && m.thread != of.thread) steps_elsewhere[m.thread] = 1;
@@ -119,8 +123,13 @@ struct launched_work {
     const auto after =
         std::partition_point(of.steps.begin(), of.steps.end(),
                              [&](const device_step& s) { return s.host.begin <= i.call.begin; });
-    if (after == of.steps.begin() || i.call.end > (after - 1)->host.end) continue;
+    if (after == of.steps.begin()) continue;
     const auto at = static_cast<std::size_t>(after - of.steps.begin()) - 1;
+    if (i.call.end > of.steps[at].host.end) {
+      if (after != of.steps.end() && i.call.end <= after->host.begin)
+        out.between[at + 1] = std::max(out.between[at + 1], i.span.end);
+      continue;
+    }
     out.step.back() = static_cast<std::uint32_t>(at);
     ++of.steps[at].items;
     out.first[at] = std::min(out.first[at], i.span.begin);
@@ -151,6 +160,9 @@ struct launched_work {
         previous = std::max(previous, times.items[i].span.end);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     interval& span = steps[i].span;
+    // The mark of a step before this one was not kept: its work is none of this one's.
+    if (i > 0 && steps[i].index > steps[i - 1].index + 1)
+      previous = std::max(previous, work.between[i]);
     span.begin = std::max(previous, steps[i].host.begin);
     span.end = std::max({steps[i].host.end, span.begin, work.last[i]});
     previous = span.end;
@@ -164,6 +176,41 @@ struct launched_work {
   steps.resize(last);
   return out;
 }
+
+namespace detail {
+
+/// How long the steps of `thread` take with their work on the devices, over how long they take on
+/// the host; of those that the latest window of the devices' timeline has whole. 0: not known.
+[[gnu::cold]] inline double device_over_host(const profile& p, std::uint32_t thread) {
+  if (p.device.timeline.items.empty()) return 0;
+  const std::vector<timeline_window>& windows = p.device.timeline.windows;
+  if (windows.empty() && p.device.timeline.dropped_items > 0) return 0;
+  run_times times;
+  times.operators = operators_around(p);
+  add_items(p, times);
+  const device_steps of = steps_of(p, times, thread);
+  std::vector<const device_step*> whole;
+  std::vector<marked_length> marks;
+  bool works = false;
+  for (const device_step& s : of.steps) {
+    if (!windows.empty() && (s.span.begin < bounded_time(windows.back().begin) ||
+                             s.span.end > bounded_time(windows.back().end)))
+      continue;
+    works = works || s.items > 0;
+    whole.push_back(&s);
+    marks.push_back({s.index, static_cast<double>(s.host.length())});
+  }
+  if (!works || whole.size() < 2) return 0;
+  const std::vector<double> weights = weights_of_steps(p, thread, marks).weights;
+  double device_ns = 0, host_ns = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    device_ns += weights[i] * static_cast<double>(whole[i]->span.length());
+    host_ns += weights[i] * static_cast<double>(whole[i]->host.length());
+  }
+  return host_ns > 0 ? device_ns / host_ns : 0;
+}
+
+}  // namespace detail
 
 /// Of the thread whose steps take most time.
 [[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {

@@ -83,9 +83,8 @@ inline constexpr std::size_t most_step_threads = 3;
 /// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 % of 75.4 TFLOP/s for f32".
 [[gnu::cold]] inline void print_step_work(page& out, const step_details& d) {
   if (!(d.flops > 0)) return;
-  const auto steps = static_cast<double>(d.steps);
-  std::string text = format_si(d.flops / steps, "FLOP") + " a step at " +
-                     format_si(d.flops / (d.total_ns * 1e-9), "FLOP/s") + ", MFU ";
+  std::string text = format_si(d.flops / d.stands_for, "FLOP") + " a step at " +
+                     format_si(d.flops / (d.working_ns() * 1e-9), "FLOP/s") + ", MFU ";
   if (d.least_ns < 0) {
     out.paragraph("  ", text + "n/a: the peak of the machine is not known", 4);
     return;
@@ -98,6 +97,16 @@ inline constexpr std::size_t most_step_threads = 3;
   const bool is_impossible = d.hfu() > over_the_roof;
   if (is_impossible) text += ": impossible, a formula or a ceiling is wrong, or work was skipped";
   out.paragraph("  ", text, 4, is_impossible ? line_style::notice : line_style::plain);
+}
+
+/// That steps take longer than the host's, where it goes on before the devices have done them.
+[[gnu::cold]] inline void print_device_steps(page& out, const step_details& d) {
+  if (!(d.device_ns > 1.5 * d.total_ns)) return;
+  out.paragraph("  ",
+                "on the device a step takes " +
+                    std::string{d.device_is_busy_time ? "at least " : ""} +
+                    out.time(d.device_ns / d.stands_for) + ": the host's only enqueue",
+                4);
 }
 
 /// Whose time the excess of slow steps is, where they take a hundredth of the time more.
@@ -204,8 +213,17 @@ inline constexpr std::size_t most_step_threads = 3;
     return;
   }
   print_step_work(out, d);
+  print_device_steps(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
+  if (d.stands_for > static_cast<double>(d.steps)) {
+    out.paragraph("  ",
+                  "work and slow steps are estimates for " +
+                      format_count(static_cast<std::uint64_t>(d.stands_for)) + " steps by the " +
+                      format_count(d.steps) + " whose marks are kept",
+                  4);
+    return;
+  }
   const bool is_table_full = p.stepping.without_shares != 0;
   out.paragraph("  ",
                 "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +

@@ -220,9 +220,16 @@ inline constexpr std::size_t longest_listed = 40;
   whole += p.stepping.kept.size();
   std::string text = "no step: calls outside steps, and calls that threads share";
   if (!knows_device) text += " or graphs replay";
-  if (whole < ended)
-    text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
-            format_count(ended) + " that the timeline does not have whole";
+  // Memory for marks is spent before that for the timeline where steps are short.
+  const std::uint64_t unmarked = ended - std::min<std::uint64_t>(ended, p.steps.size());
+  const std::uint64_t partial = ended - std::min(ended, whole + unmarked);
+  const auto add_those = [&](std::uint64_t steps, const char* which) {
+    if (steps != 0)
+      text += "; and those of " + counted(steps, "step", "steps") + " of " + format_count(ended) +
+              which;
+  };
+  add_those(partial, " that the timeline does not have whole");
+  add_those(unmarked, " whose marks are not kept");
   if (plan.device && !knows_device)
     text += "; and the work of devices, whose timeline has that of no such step whole";
   else if (plan.device && lacks_device)

@@ -37,6 +37,7 @@ struct detailed_steps {
   device_steps all;
   std::vector<interval> host;
   std::vector<interval> span;  // with their work on the devices
+  weighted_steps marks;        // for how many steps of the run each stands
 };
 
 /// When the timeline has everything: single scopes and, where there are any, the devices' items.
@@ -54,23 +55,26 @@ struct detailed_steps {
                                                       interval known) {
   detailed_steps out;
   out.all = steps_of(p, times);
+  std::vector<marked_length> marks;
   for (const device_step& s : out.all.steps) {
     if (!s.counts || s.span.begin < known.begin || s.span.end > known.end) continue;
     out.host.push_back(s.host);
     out.span.push_back(s.span);
+    marks.push_back({s.index, static_cast<double>(s.host.length())});
   }
+  out.marks = weights_of_steps(p, out.all.thread, marks);
   return out;
 }
 
 /// Means over `count` steps in whole nanoseconds, whose sum is the mean of the steps, rounded.
 template <std::size_t N>
-[[gnu::cold]] std::vector<std::int64_t> means_of(const std::int64_t (&sums)[N], std::size_t count) {
+[[gnu::cold]] std::vector<std::int64_t> means_of(const double (&sums)[N], double count) {
   std::vector<std::int64_t> out;
-  const auto n = static_cast<std::int64_t>(count);
-  std::int64_t sum = 0, before = 0;
-  for (const std::int64_t part : sums) {
+  double sum = 0;
+  std::int64_t before = 0;
+  for (const double part : sums) {
     sum += part;
-    const std::int64_t until = sum / n + (sum % n * 2 >= n ? 1 : 0);
+    const auto until = static_cast<std::int64_t>(std::floor(sum / count + 0.5));
     out.push_back(until - before);
     before = until;
   }
@@ -115,9 +119,16 @@ class timeline_section {
                      2, line_style::bold);
       return;
     }
+    const weighted_steps& marks = steps_.marks;
     out_.paragraph(
-        "", "Where a step goes: means of " + counted(steps_.span.size(), "step", "steps") + rest, 2,
-        line_style::bold);
+        "",
+        "Where a step goes: means of " +
+            (marks.thinned ? format_count(static_cast<std::uint64_t>(marks.steps)) +
+                                 " steps, estimated by the " + format_count(marks.weights.size()) +
+                                 " whose marks are kept"
+                           : counted(steps_.span.size(), "step", "steps")) +
+            rest,
+        2, line_style::bold);
     print_breakdown();
   }
 
@@ -125,10 +136,11 @@ class timeline_section {
     if (steps_.host.empty() || p_.timeline.empty()) return;
     const host_breakdown host = host_breakdown_of(p_, times_, steps_.host, steps_.all.thread);
     if (host.steps.empty()) return;
-    std::int64_t sums[host_states] = {};
-    for (const host_step& s : host.steps)
-      for (std::size_t i = 0; i < host_states; ++i) sums[i] += s.in[i];
-    const std::vector<std::int64_t> means = means_of(sums, host.steps.size());
+    double sums[host_states] = {};
+    for (std::size_t n = 0; n < host.steps.size(); ++n)
+      for (std::size_t i = 0; i < host_states; ++i)
+        sums[i] += steps_.marks.weights[n] * static_cast<double>(host.steps[n].in[i]);
+    const std::vector<std::int64_t> means = means_of(sums, steps_.marks.steps);
     std::int64_t whole = 0;
     for (const std::int64_t ns : means) whole += ns;
     constexpr const char* names[host_states] = {"in calls that wait", "in other calls",
@@ -205,17 +217,20 @@ class timeline_section {
     cells.back() = {"the step"};
     std::vector<char> is_used(time_uses);
     for (const std::uint32_t device : devices) {
-      std::int64_t sums[time_uses] = {}, whole = 0;
-      for (const step_breakdown& row : breakdown_of(p_, times_, steps_.span, device))
-        for (std::size_t use = 0; use < time_uses; ++use) sums[use] += row.part[use];
-      const std::vector<std::int64_t> means = means_of(sums, steps_.span.size());
+      double sums[time_uses] = {};
+      std::int64_t whole = 0;
+      const std::vector<step_breakdown> rows = breakdown_of(p_, times_, steps_.span, device);
+      for (std::size_t n = 0; n < rows.size(); ++n)
+        for (std::size_t use = 0; use < time_uses; ++use)
+          sums[use] += steps_.marks.weights[n] * static_cast<double>(rows[n].part[use]);
+      const std::vector<std::int64_t> means = means_of(sums, steps_.marks.steps);
       for (const std::int64_t ns : means) whole += ns;
       cells[0].push_back(devices.size() == 1     ? "mean of a step"
                          : device == all_devices ? "all devices"
                                                  : "device " + std::to_string(device));
       for (std::size_t use = 0; use < time_uses; ++use) {
         cells[use + 1].push_back(mean_cell(means[use], whole));
-        if (sums[use] != 0) is_used[use] = 1;
+        if (sums[use] > 0) is_used[use] = 1;
       }
       cells.back().push_back(mean_cell(whole, whole));
     }
