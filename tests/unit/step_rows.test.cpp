@@ -310,7 +310,8 @@ TEST_CASE("step_rows.the_report_tells_rows_apart_by_step") {
   profile half = p;
   half.stepping.whole_from = 1000;
   options.width = 200;
-  CHECK(kprof_test::has(kprof_test::page_of(half, options), "those of 1 step of 2 that the timeline does"));
+  CHECK(kprof_test::has(kprof_test::page_of(half, options),
+                        "those of 1 step of 2 that the timeline does"));
   half.stepping.threads[0].count = 9;
   CHECK(kprof_test::has(kprof_test::page_of(half, options),
                         "not have whole; and those of 7 steps of 9 whose marks are not kept"));

@@ -52,8 +52,8 @@ struct step_excess {
 /// What single steps did, as far as their scopes are known.
 struct step_details {
   std::uint64_t steps = 0;  ///< of which all scopes are known
-  /// So many steps of the run these stand for, and the rest is of: more than `steps` where the marks
-  /// of some were not kept.
+  /// So many steps of the run these stand for, and the rest is of: more than `steps` where the
+  /// marks of some were not kept.
   double stands_for = 0;
   double total_ns = 0;  ///< on the host
   /// The same with the work on the devices, until its last item has ended; negative: none did any.

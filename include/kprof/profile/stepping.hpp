@@ -46,8 +46,8 @@ struct step_share {
 /// Of the latest steps at most so many shares are in a profile.
 inline constexpr std::size_t most_step_shares = std::size_t{1} << 16U;
 
-/// Of a thread with more steps than memory for marks, the marks of so many of the slowest and of the
-/// latest steps are in a profile; of the others each is there with the same chance.
+/// Of a thread with more steps than memory for marks, the marks of so many of the slowest and of
+/// the latest steps are in a profile; of the others each is there with the same chance.
 inline constexpr std::size_t slowest_marks = 32;
 inline constexpr std::size_t latest_marks = 32;
 
