@@ -334,8 +334,9 @@ TEST_CASE("settings.a_further_output_of_mistakes_alone_is_left_out") {
   CHECK(settings::parse("report(tpo=3)").value.outputs.size() == 1);
 }
 
-TEST_CASE("settings.words_of_a_list_that_are_right_hold_beside_those_that_are_wrong") {
-  const kprof::parsed_settings parsed = settings::parse("report(advice=-H1+-XX+-R2,columns=bad)");
+TEST_CASE("settings.words_on_advice_that_are_right_hold_beside_those_that_are_wrong") {
+  const kprof::parsed_settings parsed =
+      settings::parse("report(advice=-H1+-XX+-R2,columns=calls+bad)");
   REQUIRE(parsed.errors.size() == 2);
   CHECK(parsed.errors[0].find("unknown advice \"-XX\"") != std::string::npos);
   CHECK(parsed.value.report.advice == std::vector<std::string>{"-H1", "-R2"});

@@ -45,6 +45,7 @@ struct option {
   const char* meaning = "";    ///< for people
   status (*validate)(const option_value&) = nullptr;         ///< what else must hold of a value
   void (*store)(void* into, const option_value&) = nullptr;  ///< &store_member<&options::top>
+  bool by_words = false;  ///< right words of a list hold in the settings beside wrong ones
 };
 
 /// A value that was found valid.

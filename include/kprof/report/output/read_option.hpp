@@ -150,10 +150,10 @@ inline option_reading read_option(const option& of, const std::string& text) {
   return out;
 }
 
-/// Of a list with mistakes in it those words that are right, joined as before; empty: there is none.
+/// Of a list with mistakes those words that are right, where they hold by themselves; else empty.
 [[gnu::cold]] inline std::string right_words(const option& of, const std::string& text) {
   std::string out;
-  if (of.kind != option_kind::list || of.validate == nullptr) return out;
+  if (!of.by_words || of.validate == nullptr) return out;
   for (const std::string& word : option_value{.of = &of, .text = text}.words())
     if (!word.empty() && of.validate({.of = &of, .text = word}).ok())
       out.append(out.empty() ? "" : "+").append(word);

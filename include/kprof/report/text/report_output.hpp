@@ -93,7 +93,8 @@ inline constexpr option report_option_table[] = {
      .meaning = "show what to do first: the five pieces of advice that save most, none, or all "
                 "that there are; `-G9+-H1` switches rules off; `prove` measures what advice gains",
      .validate = &check_advice_option,
-     .store = &store_member<&report_options::advice>},
+     .store = &store_member<&report_options::advice>,
+     .by_words = true},
     {.name = "machine",
      .form = "GPU|FILE",
      .meaning =
