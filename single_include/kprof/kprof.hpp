@@ -6081,6 +6081,11 @@ struct step_share {
 /// Of the latest steps at most so many shares are in a profile.
 inline constexpr std::size_t most_step_shares = std::size_t{1} << 16U;
 
+/// Of a thread with more steps than memory for marks, the marks of so many of the slowest and of
+/// the latest steps are in a profile; of the others each is there with the same chance.
+inline constexpr std::size_t slowest_marks = 32;
+inline constexpr std::size_t latest_marks = 32;
+
 /// Why the timeline has a step that is older than the rest of it.
 enum class kept_as : std::uint8_t {
   slowest,
@@ -7073,6 +7078,7 @@ struct option {
   const char* meaning = "";    ///< for people
   status (*validate)(const option_value&) = nullptr;         ///< what else must hold of a value
   void (*store)(void* into, const option_value&) = nullptr;  ///< &store_member<&options::top>
+  bool by_words = false;  ///< right words of a list hold in the settings beside wrong ones
 };
 
 /// A value that was found valid.
@@ -7391,6 +7397,13 @@ constexpr step_action action_of(const step_schedule& s, std::uint64_t step) noex
   if (place < idle) return step_action::nothing;
   if (place < warm) return step_action::warm_up;
   return place + 1 < cycle ? step_action::record : step_action::record_last;
+}
+
+/// The cycle that a step is in, from 1; behind the last one that one.
+constexpr std::uint64_t cycle_of(const step_schedule& s, std::uint64_t step) noexcept {
+  if (step < s.skip) return 1;
+  const std::uint64_t number = 1 + (step - s.skip) / (std::uint64_t{s.wait} + s.warmup + s.active);
+  return s.repeat != 0 && number > s.repeat ? s.repeat : number;
 }
 
 using schedule_count = std::uint32_t step_schedule::*;  // named: nvcc writes it with parentheses
@@ -13331,6 +13344,7 @@ inline bool is_default(const operator_field& f, parameter_cursor values,
 /// Which fields of a set of parameters become parts.
 enum class which_fields : std::uint8_t {
   telling,  // the short form or, without one, what is no default and has a meaning in the call
+  used,     // what is no default and has a meaning in the call
   all       // every field
 };
 
@@ -13368,7 +13382,8 @@ inline std::vector<parameter_part> parameter_parts(const profile& p, const scope
   std::vector<parameter_part> parts;
   const operator_info* const op = p.operator_of(n);
   if (op == nullptr || n.merged || n.values.empty()) return parts;
-  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
+  const bool telling = which != which_fields::all,
+             brief = which == which_fields::telling && !n.brief.empty();
   if (brief) add_brief(parts, n.brief);
   parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
   for (std::uint32_t i = 0; i < op->fields.size(); ++i) {
@@ -13562,12 +13577,20 @@ class part_ranges {
     if (sets_++ == 0) {
       for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
     }
+    uneven_ = uneven_ || set.size() != ranges_.size();
     for (range& r : ranges_) {
       const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
         return part.place == r.part.place;
       });
       if (same != set.end() && r.texts.add(same->text)) ++r.sets;
     }
+  }
+  /// Whether each set has each part, or a part that all have is a range.
+  bool tell_what_differs() const noexcept {
+    const auto is_kept = [&](const range& r) { return r.sets == sets_; };
+    return (!uneven_ && std::all_of(ranges_.begin(), ranges_.end(), is_kept)) ||
+           std::any_of(ranges_.begin(), ranges_.end(),
+                       [&](const range& r) { return is_kept(r) && r.texts.is_range(); });
   }
   /// `range_stays`: where there is one range, it stays.
   part_list parts(bool range_stays = false) const {
@@ -13592,6 +13615,7 @@ class part_ranges {
   };
   std::vector<range> ranges_;
   std::size_t sets_ = 0;
+  bool uneven_ = false;  // a set has more parts than the first, or fewer
 };
 
 /// Numbers the rows by their texts: rows of one number read the same.
@@ -20611,6 +20635,298 @@ KPROF_DETAIL_END
 // What the program's steps took: numbers of each thread's steps, the work of a step, and whose time
 // makes slow steps slow. Pure. Linear in profile::nodes and the shares of steps, sorting aside.
 
+// <kprof/model/step_weights.hpp>
+#ifndef KPROF_MODEL_STEP_WEIGHTS_HPP
+#define KPROF_MODEL_STEP_WEIGHTS_HPP
+
+// Of a long run a profile has the marks of some steps: the slowest, the latest and the first, and
+// of the others each with the same chance. A weight says for how many steps of the run each mark
+// stands, so that means over marks are means over steps. Pure; n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Marks of one thread's steps that follow one another, and what they stand for.
+struct weighted_steps {
+  std::vector<double> weights;  // of each; they sum to `steps`
+  double steps = 0;             // of the run, in the stretch that the marks span
+  bool thinned = false;         // some steps in it have no marks
+  bool has_all = false;         // all marks of the thread are among them: `steps` is its count
+};
+
+/// The number and the length in ns of a step.
+struct marked_length {
+  std::uint64_t index = 0;
+  double ns = 0;
+};
+
+/// `some`: the marks of `thread` that are looked at. Without sums of the thread, or where a mark of
+/// each step is there, each stands for itself.
+[[gnu::cold]] inline weighted_steps weights_of_steps(const profile& p, std::uint32_t thread,
+                                                     const std::vector<marked_length>& some) {
+  weighted_steps out;
+  out.weights.assign(some.size(), 1.0);
+  out.steps = static_cast<double>(some.size());
+  std::uint64_t count = 0;
+  for (const thread_steps& t : p.stepping.threads)
+    if (t.thread == thread) count = std::max(count, t.count);
+  std::vector<double> longest;
+  for (const step_mark& m : p.steps)
+    if (m.thread == thread)
+      longest.push_back(static_cast<double>(m.end) - static_cast<double>(m.begin));
+  out.has_all = some.size() == longest.size();
+  if (some.empty() || longest.size() >= count) return out;
+  // A program that numbers its steps may leave numbers out.
+  const auto [first, last] = std::minmax_element(
+      some.begin(), some.end(),
+      [](const marked_length& a, const marked_length& b) { return a.index < b.index; });
+  const std::uint64_t latest = last->index, elsewhere = longest.size() - some.size();
+  const std::uint64_t stretch =
+      out.has_all ? count : std::min(latest - first->index + 1, count - elsewhere);
+  if (stretch <= some.size()) return out;
+  out.thinned = true;
+  out.steps = static_cast<double>(stretch);
+  std::sort(longest.begin(), longest.end(), [](double a, double b) { return a > b; });
+  const double slow = longest[std::min(longest.size(), slowest_marks) - 1];
+  std::vector<std::size_t> drawn;
+  for (std::size_t i = 0; i < some.size(); ++i)
+    if (some[i].ns < slow && latest - some[i].index >= latest_marks) drawn.push_back(i);
+  // Few marks, as where memory is spent, may all be of those that are there for sure.
+  if (drawn.empty())
+    for (std::size_t i = 0; i < some.size(); ++i) drawn.push_back(i);
+  const std::size_t certain = some.size() - drawn.size();
+  const double each = static_cast<double>(stretch - certain) / static_cast<double>(drawn.size());
+  for (const std::size_t i : drawn) out.weights[i] = each;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/step_weights.hpp>
+
+// <kprof/model/timeline/device_steps.hpp>
+#ifndef KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
+#define KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
+
+// Steps with what they launched: the host goes on to the next step while the device is at work on
+// the last one. The borders are those of PyTorch's TensorBoard plugin. Pure, n log n.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A step from the moment when the device was done with the one before.
+struct device_step {
+  std::uint64_t index = 0;
+  interval host;            ///< as the program marked it
+  interval span;            ///< until its last item has ended
+  std::uint64_t items = 0;  ///< whose launch lies wholly in the step
+  bool counts = true;       ///< false: skipped, or to warm up
+};
+
+/// The steps of one thread.
+struct device_steps {
+  std::vector<device_step> steps;             ///< in order; their spans are disjoint
+  std::uint32_t thread = thread_steps::none;  ///< whose steps they are, in profile::threads
+  std::uint64_t idle = 0;                     ///< left out: at the end, without device work
+  std::uint64_t cut = 0;        ///< left out: the last, if it has far less than the one before
+  std::uint64_t nested = 0;     ///< marks left out: they begin before the one before has ended
+  std::uint64_t odd = 0;        ///< marks left out: they end before they begin
+  std::uint64_t elsewhere = 0;  ///< marks left out: another thread has made them
+};
+
+/// The thread whose steps take most time, as step_table() orders them; thread_steps::none where the
+/// profile has no marks. A profile that has marks but no sums is ordered by its marks.
+[[gnu::cold]] inline std::uint32_t stepping_thread_of(const profile& p) {
+  struct sum {
+    std::uint32_t thread = thread_steps::none;
+    bool ended = false;  // the recorder's sum, of steps that ended
+    double ns = 0;
+  };
+  std::vector<step_mark> marks = p.steps;
+  detail::sort_plain(marks,
+                     [](const step_mark& a, const step_mark& b) { return a.thread < b.thread; });
+  sum most;
+  for (std::size_t i = 0; i < marks.size();) {
+    sum here{marks[i].thread, false, 0};
+    for (; i < marks.size() && marks[i].thread == here.thread; ++i)
+      here.ns += static_cast<double>(
+          interval{detail::bounded_time(marks[i].begin), detail::bounded_time(marks[i].end)}
+              .length());
+    for (const thread_steps& t : p.stepping.threads)
+      if (t.thread == here.thread && t.count != 0) here = {t.thread, true, t.total_ns};
+    const bool is_more = here.ended == most.ended ? here.ns > most.ns : here.ended;
+    if (most.thread == thread_steps::none || is_more) most = here;
+  }
+  return most.thread;
+}
+
+namespace detail {
+
+/// The marked steps of a thread that follow one another.
+[[gnu::cold]] inline device_steps marked_steps(const profile& p, std::uint32_t thread) {
+  device_steps out;
+  out.thread = thread;
+  std::vector<step_mark> marks;
+  for (const step_mark& m : p.steps) {
+    if (m.thread == thread) marks.push_back(m);
+    else ++out.elsewhere;
+  }
+  sort_plain(marks, [](const step_mark& a, const step_mark& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return a.end > b.end;
+  });
+  for (const step_mark& m : marks) {
+    if (m.end < m.begin) {
+      ++out.odd;
+      continue;
+    }
+    const interval host{bounded_time(m.begin), bounded_time(m.end)};
+    if (!out.steps.empty() && host.begin < out.steps.back().host.end) {
+      ++out.nested;
+      continue;
+    }
+    out.steps.push_back({m.index, host, host, 0, m.counts});
+  }
+  return out;
+}
+
+/// What the steps launched.
+struct launched_work {
+  std::vector<std::uint32_t> step;  // of each item; none: it was launched in none
+  std::vector<char> elsewhere;      // of each item: a thread with steps of its own launched it
+  std::vector<std::int64_t> first;  // of each step: the earliest start
+  std::vector<std::int64_t> last;   // and the latest end
+  // Of each step: the latest end of what was launched between the one before and it.
+  std::vector<std::int64_t> between;
+};
+
+/// What another thread that has steps launched belongs to its own steps.
+[[gnu::cold]] inline launched_work work_of_steps(const profile& p, const run_times& times,
+                                                 device_steps& of) {
+  constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
+  launched_work out;
+  out.first.resize(of.steps.size(), no_time);
+  out.last.resize(of.steps.size(), -no_time);
+  out.between.resize(of.steps.size(), -no_time);
+  std::vector<char> steps_elsewhere(p.threads.size());
+  for (const step_mark& m : p.steps)
+    if (m.thread < steps_elsewhere.size() && m.thread != of.thread) steps_elsewhere[m.thread] = 1;
+  for (const timed_item& i : times.items) {
+    out.step.push_back(timed_item::none);
+    out.elsewhere.push_back(i.thread < steps_elsewhere.size() ? steps_elsewhere[i.thread] : 0);
+    if (!i.launched || out.elsewhere.back() != 0) continue;
+    const auto after =
+        std::partition_point(of.steps.begin(), of.steps.end(),
+                             [&](const device_step& s) { return s.host.begin <= i.call.begin; });
+    if (after == of.steps.begin()) continue;
+    const auto at = static_cast<std::size_t>(after - of.steps.begin()) - 1;
+    if (i.call.end > of.steps[at].host.end) {
+      if (after != of.steps.end() && i.call.end <= after->host.begin)
+        out.between[at + 1] = std::max(out.between[at + 1], i.span.end);
+      continue;
+    }
+    out.step.back() = static_cast<std::uint32_t>(at);
+    ++of.steps[at].items;
+    out.first[at] = std::min(out.first[at], i.span.begin);
+    out.last[at] = std::max(out.last[at], i.span.end);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// The steps of `thread` with their work on all devices. Where none launched any, they are as
+/// marked.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times,
+                                           std::uint32_t thread) {
+  device_steps out = detail::marked_steps(p, thread);
+  std::vector<device_step>& steps = out.steps;
+  const detail::launched_work work = detail::work_of_steps(p, times, out);
+  std::size_t last = steps.size();
+  while (last > 0 && steps[last - 1].items == 0) --last;
+  if (last == 0) return out;
+  out.idle = steps.size() - last;
+
+  std::int64_t previous = steps[0].host.begin;
+  if (steps[0].items > 0)
+    for (std::size_t i = 0; i < times.items.size(); ++i)
+      if (work.step[i] == timed_item::none && work.elsewhere[i] == 0 &&
+          times.items[i].span.end < work.first[0])
+        previous = std::max(previous, times.items[i].span.end);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    interval& span = steps[i].span;
+    // The mark of a step before this one was not kept: its work is none of this one's.
+    if (i > 0 && steps[i].index > steps[i - 1].index + 1)
+      previous = std::max(previous, work.between[i]);
+    span.begin = std::max(previous, steps[i].host.begin);
+    span.end = std::max({steps[i].host.end, span.begin, work.last[i]});
+    previous = span.end;
+  }
+  // Of the last one with work some may not have been recorded: it has less than four fifths of
+  // what the one before has.
+  if (last > 1 &&
+      static_cast<double>(steps[last - 1].items) < 0.8 * static_cast<double>(steps[last - 2].items))
+    --last;
+  out.cut = steps.size() - out.idle - last;
+  steps.resize(last);
+  return out;
+}
+
+namespace detail {
+
+/// How long the steps of `thread` take with their work on the devices, over how long they take on
+/// the host; of those that the latest window of the devices' timeline has whole. 0: not known.
+[[gnu::cold]] inline double device_over_host(const profile& p, std::uint32_t thread) {
+  if (p.device.timeline.items.empty()) return 0;
+  const std::vector<timeline_window>& windows = p.device.timeline.windows;
+  if (windows.empty() && p.device.timeline.dropped_items > 0) return 0;
+  run_times times;
+  times.operators = operators_around(p);
+  add_items(p, times);
+  const device_steps of = steps_of(p, times, thread);
+  std::vector<const device_step*> whole;
+  std::vector<marked_length> marks;
+  bool works = false;
+  for (const device_step& s : of.steps) {
+    if (!windows.empty() && (s.span.begin < bounded_time(windows.back().begin) ||
+                             s.span.end > bounded_time(windows.back().end)))
+      continue;
+    works = works || s.items > 0;
+    whole.push_back(&s);
+    marks.push_back({s.index, static_cast<double>(s.host.length())});
+  }
+  if (!works || whole.size() < 2) return 0;
+  const std::vector<double> weights = weights_of_steps(p, thread, marks).weights;
+  double device_ns = 0, host_ns = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    device_ns += weights[i] * static_cast<double>(whole[i]->span.length());
+    host_ns += weights[i] * static_cast<double>(whole[i]->host.length());
+  }
+  return host_ns > 0 ? device_ns / host_ns : 0;
+}
+
+}  // namespace detail
+
+/// Of the thread whose steps take most time.
+[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {
+  return steps_of(p, times, stepping_thread_of(p));
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/timeline/device_steps.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -20646,8 +20962,15 @@ struct step_excess {
 
 /// What single steps did, as far as their scopes are known.
 struct step_details {
-  std::uint64_t steps = 0;  ///< of which all scopes are known; the rest is of these alone
-  double total_ns = 0;
+  std::uint64_t steps = 0;  ///< of which all scopes are known
+  /// So many steps of the run these stand for, and the rest is of: more than `steps` where the
+  /// marks of some were not kept.
+  double stands_for = 0;
+  double total_ns = 0;  ///< on the host
+  /// The same with the work on the devices, until its last item has ended; negative: none did any.
+  double device_ns = -1;
+  /// Where device_ns is the time of the busiest device, since single steps are not known there.
+  bool device_is_busy_time = false;
   double median_ns = 0;
   /// What steps above the median took more than as many others, at the mean of these, would.
   double excess_ns = 0;
@@ -20660,10 +20983,12 @@ struct step_details {
   dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
   double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
 
+  /// The time that FLOPs are held against: on the devices, where these worked.
+  double working_ns() const noexcept { return device_ns > 0 ? device_ns : total_ns; }
   /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
-  double mfu() const noexcept { return total_ns > 0 ? least_ns / total_ns : 0; }
+  double mfu() const noexcept { return working_ns() > 0 ? least_ns / working_ns() : 0; }
   /// Hardware FLOPs utilisation: the same, with what was computed once more.
-  double hfu() const noexcept { return total_ns > 0 ? hardware_ns / total_ns : 0; }
+  double hfu() const noexcept { return working_ns() > 0 ? hardware_ns / working_ns() : 0; }
 };
 
 namespace detail {
@@ -20695,6 +21020,7 @@ class step_summing {
  public:
   [[gnu::cold]] step_summing(const profile& p, std::uint32_t thread)
       : p_(p), number_(p.steps.size(), none) {
+    std::vector<marked_length> marks;
     for (std::size_t i = 0; i < p.steps.size(); ++i) {
       const step_mark& m = p.steps[i];
       if (m.thread != thread || p.stepping.whole_from < 0 || m.begin < p.stepping.whole_from ||
@@ -20702,33 +21028,50 @@ class step_summing {
         continue;
       number_[i] = static_cast<std::uint32_t>(length_.size());
       length_.push_back(static_cast<double>(m.end - m.begin));
+      marks.push_back({m.index, length_.back()});
     }
+    const weighted_steps known = weights_of_steps(p, thread, marks);
+    weight_ = known.weights;
     out_.steps = length_.size();
-    for (const double ns : length_) out_.total_ns += ns;
+    out_.stands_for = known.steps;
+    for (std::size_t i = 0; i < length_.size(); ++i) out_.total_ns += weight_[i] * length_[i];
+    if (known.thinned && known.has_all)
+      for (const thread_steps& t : p.stepping.threads)
+        if (t.thread == thread && t.total_ns > 0) out_.total_ns = t.total_ns;
     if (length_.size() < 2) return;
-    out_.median_ns = median(length_);
+    out_.median_ns = median();
     out_.excess_ns = excess_of(length_);
     add_excess(thread);
     add_work();
+    if (out_.flops > 0) add_device_time(thread);
   }
   step_details take() { return std::move(out_); }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  static double median(std::vector<double> of) {
-    sort_table(of, [](double a, double b) { return a < b; });
-    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
+  /// The mean of the two lengths that have half of the steps on either side.
+  [[gnu::cold]] double median() const {
+    const std::vector<std::uint32_t> order = sorted_order(
+        length_.size(), [&](std::uint32_t a, std::uint32_t b) { return length_[a] < length_[b]; });
+    const double half = out_.stands_for / 2;
+    double before = 0, low = -1;
+    for (const std::uint32_t i : order) {
+      before += weight_[i];
+      if (low < 0 && before >= half) low = length_[i];
+      if (before > half) return (low + length_[i]) / 2;
+    }
+    return length_[order.back()];
   }
   /// Of times by step: those of slow steps less as many times the mean of the others.
   double excess_of(const std::vector<double>& times) const {
     double slow_ns = 0, other_ns = 0, slow = 0;
     for (std::size_t i = 0; i < length_.size(); ++i) {
       const bool is_slow = length_[i] > out_.median_ns;
-      (is_slow ? slow_ns : other_ns) += times[i];
-      slow += is_slow ? 1 : 0;
+      (is_slow ? slow_ns : other_ns) += weight_[i] * times[i];
+      slow += is_slow ? weight_[i] : 0;
     }
-    return slow_ns - slow * other_ns / (static_cast<double>(length_.size()) - slow);
+    return slow_ns - slow * other_ns / (out_.stands_for - slow);
   }
   bool is_whole(const step_share& s) const {
     return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
@@ -20770,7 +21113,8 @@ class step_summing {
       if (!is_whole(s) || inside[s.node] != 0) continue;
       const scope_node& n = p_.nodes[s.node];
       if (!has_flops(n) || !opens_calls(n)) continue;
-      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls);
+      const double flops = static_cast<double>(n.work.flops) * static_cast<double>(s.calls) *
+                           weight_[number_[s.step]];
       if (!(flops > 0)) continue;
       // f32 on tensor cores is held against their rate.
       const call_roof& roof = roofs.of(s.node);
@@ -20782,6 +21126,23 @@ class step_summing {
       if (n.work.pass != pass_kind::recompute) known->model += flops;
     }
     sum_up(by_type);
+  }
+  /// A host that only launches has begun the next step while devices work on this one.
+  [[gnu::cold]] void add_device_time(std::uint32_t thread) {
+    if (!has_device_work(p_)) return;
+    const double ratio = device_over_host(p_, thread);
+    if (ratio > 0) {
+      out_.device_ns = ratio * out_.total_ns;
+      return;
+    }
+    double busy_ns = 0, count = 0;
+    for (const device_info& d : p_.device.devices) busy_ns = std::max(busy_ns, d.busy_ns);
+    for (const thread_steps& t : p_.stepping.threads)
+      if (t.thread == thread) count = static_cast<double>(t.count);
+    if (!(count > 0)) return;
+    out_.device_ns = busy_ns / count * out_.stands_for;
+    out_.device_is_busy_time = out_.device_ns > out_.total_ns;
+    out_.device_ns = std::max(out_.device_ns, out_.total_ns);
   }
   struct type_flops {
     dtype type = dtype::unknown;
@@ -20809,6 +21170,7 @@ class step_summing {
   const profile& p_;
   std::vector<std::uint32_t> number_;  // of each mark: among the whole steps
   std::vector<double> length_;         // of these, in ns
+  std::vector<double> weight_;         // for how many steps of the run each stands
   step_details out_;
 };
 
@@ -25171,175 +25533,6 @@ KPROF_DETAIL_END
 // backwards from there. Its parts follow one another without a gap: they sum to the time between
 // its ends. Pure, n log n.
 
-// <kprof/model/timeline/device_steps.hpp>
-#ifndef KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
-#define KPROF_MODEL_TIMELINE_DEVICE_STEPS_HPP
-
-// Steps with what they launched: the host goes on to the next step while the device is at work on
-// the last one. The borders are those of PyTorch's TensorBoard plugin. Pure, n log n.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// A step from the moment when the device was done with the one before.
-struct device_step {
-  std::uint64_t index = 0;
-  interval host;            ///< as the program marked it
-  interval span;            ///< until its last item has ended
-  std::uint64_t items = 0;  ///< whose launch lies wholly in the step
-  bool counts = true;       ///< false: skipped, or to warm up
-};
-
-/// The steps of one thread.
-struct device_steps {
-  std::vector<device_step> steps;             ///< in order; their spans are disjoint
-  std::uint32_t thread = thread_steps::none;  ///< whose steps they are, in profile::threads
-  std::uint64_t cut = 0;                      ///< at the end, whose device work is not all there
-  std::uint64_t nested = 0;     ///< marks left out: they begin before the one before has ended
-  std::uint64_t odd = 0;        ///< marks left out: they end before they begin
-  std::uint64_t elsewhere = 0;  ///< marks left out: another thread has made them
-};
-
-/// The thread whose steps take most time, as step_table() orders them; thread_steps::none where the
-/// profile has no marks. A profile that has marks but no sums is ordered by its marks.
-[[gnu::cold]] inline std::uint32_t stepping_thread_of(const profile& p) {
-  struct sum {
-    std::uint32_t thread = thread_steps::none;
-    bool ended = false;  // the recorder's sum, of steps that ended
-    double ns = 0;
-  };
-  std::vector<step_mark> marks = p.steps;
-  detail::sort_plain(marks,
-                     [](const step_mark& a, const step_mark& b) { return a.thread < b.thread; });
-  sum most;
-  for (std::size_t i = 0; i < marks.size();) {
-    sum here{marks[i].thread, false, 0};
-    for (; i < marks.size() && marks[i].thread == here.thread; ++i)
-      here.ns += static_cast<double>(
-          interval{detail::bounded_time(marks[i].begin), detail::bounded_time(marks[i].end)}
-              .length());
-    for (const thread_steps& t : p.stepping.threads)
-      if (t.thread == here.thread && t.count != 0) here = {t.thread, true, t.total_ns};
-    const bool is_more = here.ended == most.ended ? here.ns > most.ns : here.ended;
-    if (most.thread == thread_steps::none || is_more) most = here;
-  }
-  return most.thread;
-}
-
-namespace detail {
-
-/// The marked steps of a thread that follow one another.
-[[gnu::cold]] inline device_steps marked_steps(const profile& p, std::uint32_t thread) {
-  device_steps out;
-  out.thread = thread;
-  std::vector<step_mark> marks;
-  for (const step_mark& m : p.steps) {
-    if (m.thread == thread) marks.push_back(m);
-    else ++out.elsewhere;
-  }
-  sort_plain(marks, [](const step_mark& a, const step_mark& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    return a.end > b.end;
-  });
-  for (const step_mark& m : marks) {
-    if (m.end < m.begin) {
-      ++out.odd;
-      continue;
-    }
-    const interval host{bounded_time(m.begin), bounded_time(m.end)};
-    if (!out.steps.empty() && host.begin < out.steps.back().host.end) {
-      ++out.nested;
-      continue;
-    }
-    out.steps.push_back({m.index, host, host, 0, m.counts});
-  }
-  return out;
-}
-
-/// What the steps launched.
-struct launched_work {
-  std::vector<std::uint32_t> step;  // of each item; none: it was launched in none
-  std::vector<char> elsewhere;      // of each item: a thread with steps of its own launched it
-  std::vector<std::int64_t> first;  // of each step: the earliest start
-  std::vector<std::int64_t> last;   // and the latest end
-};
-
-/// What another thread that has steps launched belongs to its own steps.
-[[gnu::cold]] inline launched_work work_of_steps(const profile& p, const run_times& times,
-                                                 device_steps& of) {
-  constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
-  launched_work out;
-  out.first.resize(of.steps.size(), no_time);
-  out.last.resize(of.steps.size(), -no_time);
-  std::vector<char> steps_elsewhere(p.threads.size());
-  for (const step_mark& m : p.steps)
-    if (m.thread < steps_elsewhere.size() && m.thread != of.thread) steps_elsewhere[m.thread] = 1;
-  for (const timed_item& i : times.items) {
-    out.step.push_back(timed_item::none);
-    out.elsewhere.push_back(i.thread < steps_elsewhere.size() ? steps_elsewhere[i.thread] : 0);
-    if (!i.launched || out.elsewhere.back() != 0) continue;
-    const auto after =
-        std::partition_point(of.steps.begin(), of.steps.end(),
-                             [&](const device_step& s) { return s.host.begin <= i.call.begin; });
-    if (after == of.steps.begin() || i.call.end > (after - 1)->host.end) continue;
-    const auto at = static_cast<std::size_t>(after - of.steps.begin()) - 1;
-    out.step.back() = static_cast<std::uint32_t>(at);
-    ++of.steps[at].items;
-    out.first[at] = std::min(out.first[at], i.span.begin);
-    out.last[at] = std::max(out.last[at], i.span.end);
-  }
-  return out;
-}
-
-}  // namespace detail
-
-/// The steps of `thread` with their work on all devices. Where none launched any, they are as
-/// marked.
-[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times,
-                                           std::uint32_t thread) {
-  device_steps out = detail::marked_steps(p, thread);
-  std::vector<device_step>& steps = out.steps;
-  const detail::launched_work work = detail::work_of_steps(p, times, out);
-  std::size_t last = steps.size();
-  while (last > 0 && steps[last - 1].items == 0) --last;
-  if (last == 0) return out;
-
-  std::int64_t previous = steps[0].host.begin;
-  if (steps[0].items > 0)
-    for (std::size_t i = 0; i < times.items.size(); ++i)
-      if (work.step[i] == timed_item::none && work.elsewhere[i] == 0 &&
-          times.items[i].span.end < work.first[0])
-        previous = std::max(previous, times.items[i].span.end);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    interval& span = steps[i].span;
-    span.begin = std::max(previous, steps[i].host.begin);
-    span.end = std::max({steps[i].host.end, span.begin, work.last[i]});
-    previous = span.end;
-  }
-  // Of the last one with work some may not have been recorded: it has less than four fifths of
-  // what the one before has.
-  if (last > 1 &&
-      static_cast<double>(steps[last - 1].items) < 0.8 * static_cast<double>(steps[last - 2].items))
-    --last;
-  out.cut = steps.size() - last;
-  steps.resize(last);
-  return out;
-}
-
-/// Of the thread whose steps take most time.
-[[gnu::cold]] inline device_steps steps_of(const profile& p, const run_times& times) {
-  return steps_of(p, times, stepping_thread_of(p));
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/timeline/device_steps.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25747,6 +25940,14 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
   }
   for (const device_time& d : of.devices) print_device_time(out, p, d);
   print_path(out, p, times, window);
+  const device_completeness& c = p.device.complete;
+  if (c.dropped + c.cut_buffers + c.foreign_buffers > 0)
+    out.paragraph(
+        "! ",
+        (c.dropped > 0 ? counted(c.dropped, "record", "records") + " of kernels and copies"
+                       : std::string{"records of kernels and copies"}) +
+            " were lost: the devices may have worked where these lines say idle",
+        4, line_style::notice);
   if (times.untimed > 0)
     out.paragraph("! ",
                   counted(times.untimed, "item or call that ends before it begins, or has",
@@ -26374,6 +26575,7 @@ class row_describer {
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
       append(out, parts_of(p_.nodes[row.node]));
     }
+    if (row.invalid && row.variants > 1 && out.size() > 1) out[1].after_comma = true;
     return out;
   }
 
@@ -26394,7 +26596,9 @@ class row_describer {
   part_list fields_of(const operator_row& row) const {
     if (row.variants != 1 || row.merged || row.operators != 1 || row.node >= p_.nodes.size())
       return {};
-    const scope_node& n = p_.nodes[row.node];
+    return fields_of(p_.nodes[row.node]);
+  }
+  part_list fields_of(const scope_node& n) const {
     part_list parts = parameter_parts(p_, n, which_fields::all);
     erase_class(parts, n);
     return parts;
@@ -26412,7 +26616,7 @@ class row_describer {
   // Places of parts that are no fields.
   static constexpr std::uint32_t invalid_place = ~std::uint32_t{0} - 1,
                                  sets_place = invalid_place - 1, type_place = sets_place - 1,
-                                 pass_place = type_place - 1,
+                                 pass_place = type_place - 1, default_place = pass_place - 1,
                                  first_key_place = std::uint32_t{1} << 20U;
 
  private:
@@ -26433,7 +26637,7 @@ class row_describer {
 
   static std::string invalid_text(const operator_row& row) {
     if (row.variants == 1) return "invalid:";
-    return "invalid: " + counted(row.invalid_calls, "call", "calls") + ',';
+    return "invalid: " + counted(row.invalid_calls, "call", "calls");
   }
 
   /// What the table is grouped by, beside operators and their parameters.
@@ -26454,8 +26658,32 @@ class row_describer {
 
   part_list ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays = false) const {
     part_ranges ranges;
-    for (const std::uint32_t node : sets) ranges.add(parts_of(p_.nodes[node]));
-    return ranges.parts(range_stays);
+    bool has_brief = false;
+    for (const std::uint32_t node : sets) {
+      ranges.add(parts_of(p_.nodes[node]));
+      has_brief = has_brief || !p_.nodes[node].brief.empty();
+    }
+    if (!has_brief || plan_.options.all_parameters || ranges.tell_what_differs())
+      return ranges.parts(range_stays);
+    return field_ranges_of(sets, range_stays);
+  }
+  /// Of sets whose short forms have nothing in common that differs: the fields that any of them
+  /// uses.
+  part_list field_ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays) const {
+    std::vector<bool> used;
+    part_ranges ranges;
+    for (const std::uint32_t node : sets) {
+      for (const parameter_part& part : parameter_parts(p_, p_.nodes[node], which_fields::used)) {
+        if (part.place >= used.size()) used.resize(part.place + std::size_t{1});
+        used[part.place] = true;
+      }
+      ranges.add(fields_of(p_.nodes[node]));
+    }
+    part_list out = ranges.parts(range_stays);
+    std::erase_if(out, [&](const parameter_part& part) {
+      return part.place >= used.size() || !used[part.place];
+    });
+    return out;
   }
 
   const profile& p_;
@@ -26494,6 +26722,34 @@ struct described_row {
   std::string lead{}, tail{};  // around the parts, the tail printable; they are left out last
   std::size_t indent = 0;      // columns of the width that something else takes
 };
+
+/// Rows that would read the same say the fields in which they differ. `fields_of(i)`: every field
+/// of a row with one set of parameters; none of another row.
+template <class FieldsOf>
+[[gnu::cold]] void say_differing_fields(std::vector<described_row>& rows, FieldsOf fields_of) {
+  std::vector<std::string> texts;
+  for (const described_row& row : rows)
+    texts.push_back(row.lead + joined(row.parts) + row.tail + '\n' + row.beside);
+  const std::vector<std::uint32_t> number = equal_texts(texts);
+  std::vector<std::vector<std::size_t>> groups(texts.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) groups[number[i]].push_back(i);
+  for (const std::vector<std::size_t>& group : groups) {
+    if (group.size() < 2) continue;
+    std::vector<part_list> fields;
+    for (const std::size_t i : group) fields.push_back(fields_of(i));
+    const part_list& first = fields[0];
+    std::vector<bool> differs(first.size());
+    bool is_one_operator = true;
+    for (const part_list& other : fields) {
+      is_one_operator = is_one_operator && other.size() == first.size();
+      for (std::size_t k = 0; is_one_operator && k < first.size(); ++k)
+        if (!(other[k] == first[k])) differs[k] = true;
+    }
+    for (std::size_t g = 0; is_one_operator && g < group.size(); ++g)
+      for (std::size_t k = 0; k < first.size(); ++k)
+        if (differs[k]) rows[group[g]].parts.push_back(std::move(fields[g][k]));
+  }
+}
 
 class telling_lines {
  public:
@@ -29164,9 +29420,8 @@ inline constexpr std::size_t most_step_threads = 3;
 /// "124 MFLOP a step at 30.9 GFLOP/s, MFU 41 % of 75.4 TFLOP/s for f32".
 [[gnu::cold]] inline void print_step_work(page& out, const step_details& d) {
   if (!(d.flops > 0)) return;
-  const auto steps = static_cast<double>(d.steps);
-  std::string text = format_si(d.flops / steps, "FLOP") + " a step at " +
-                     format_si(d.flops / (d.total_ns * 1e-9), "FLOP/s") + ", MFU ";
+  std::string text = format_si(d.flops / d.stands_for, "FLOP") + " a step at " +
+                     format_si(d.flops / (d.working_ns() * 1e-9), "FLOP/s") + ", MFU ";
   if (d.least_ns < 0) {
     out.paragraph("  ", text + "n/a: the peak of the machine is not known", 4);
     return;
@@ -29179,6 +29434,16 @@ inline constexpr std::size_t most_step_threads = 3;
   const bool is_impossible = d.hfu() > over_the_roof;
   if (is_impossible) text += ": impossible, a formula or a ceiling is wrong, or work was skipped";
   out.paragraph("  ", text, 4, is_impossible ? line_style::notice : line_style::plain);
+}
+
+/// That steps take longer than the host's, where it goes on before the devices have done them.
+[[gnu::cold]] inline void print_device_steps(page& out, const step_details& d) {
+  if (!(d.device_ns > 1.5 * d.total_ns)) return;
+  out.paragraph("  ",
+                "on the device a step takes " +
+                    std::string{d.device_is_busy_time ? "at least " : ""} +
+                    out.time(d.device_ns / d.stands_for) + ": the host's only enqueue",
+                4);
 }
 
 /// Whose time the excess of slow steps is, where they take a hundredth of the time more.
@@ -29285,8 +29550,17 @@ inline constexpr std::size_t most_step_threads = 3;
     return;
   }
   print_step_work(out, d);
+  print_device_steps(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
+  if (d.stands_for > static_cast<double>(d.steps)) {
+    out.paragraph("  ",
+                  "work and slow steps are estimates for " +
+                      format_count(static_cast<std::uint64_t>(d.stands_for)) + " steps by the " +
+                      format_count(d.steps) + " whose marks are kept",
+                  4);
+    return;
+  }
   const bool is_table_full = p.stepping.without_shares != 0;
   out.paragraph("  ",
                 "work and slow steps are of the " + std::string{is_table_full ? "latest " : ""} +
@@ -29296,9 +29570,42 @@ inline constexpr std::size_t most_step_threads = 3;
                 4);
 }
 
+/// Why there is no step of `step=REGION`: no such region ran, with some of those that did, or none
+/// has ended.
+[[gnu::cold]] inline std::string why_no_regions(const page& out, const profile& p) {
+  constexpr std::size_t most = 5;
+  const std::string wanted = printable(p.stepping.region, 40, out.ascii());
+  std::vector<std::string_view> names;
+  for (const scope_node& n : p.nodes) {
+    if (n.kind != scope_kind::region) continue;
+    if (n.name == p.stepping.region) return "no region \"" + wanted + "\" has ended";
+    if (std::find(names.begin(), names.end(), n.name) == names.end()) names.push_back(n.name);
+  }
+  std::string text = "no region \"" + wanted + "\" was recorded";
+  if (names.empty()) return text + ", nor any other";
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "; there are \"" : ", \"") + printable(names[i], 40, out.ascii()) + '"';
+  if (names.size() > most) text += " and " + format_count(names.size() - most) + " more";
+  return text;
+}
+
+/// Where there are too few steps for a table and the program or the settings ask for them.
+[[gnu::cold]] inline void print_too_few_steps(page& out, const profile& p,
+                                              const std::vector<step_row>& rows) {
+  const bool is_one = !rows.empty() && rows[0].count == 1;
+  if (!is_one && p.stepping.region.empty()) return;
+  out.space();
+  if (is_one)
+    out.paragraph("",
+                  "Steps: one has ended, after " + out.time(rows[0].max_ns) +
+                      "; there is a table where two have",
+                  2);
+  else out.paragraph("", "Steps: n/a, " + why_no_regions(out, p), 2, line_style::notice);
+}
+
 [[gnu::cold]] inline void print_steps(page& out, const profile& p) {
   const std::vector<step_row> rows = step_table(p);
-  if (rows.empty() || rows[0].count < 2) return;
+  if (rows.empty() || rows[0].count < 2) return print_too_few_steps(out, p, rows);
   out.space();
   out.line("Steps" + (p.stepping.region.empty()
                           ? std::string{}
@@ -29519,6 +29826,7 @@ struct operator_lines {
     std::vector<described_row> rows;
     for (std::size_t i = 0; i < g.rows.size(); ++i)
       rows.push_back({describer.parts(g.rows[i], g.sets[i]), beside(g.rows[i]), g.rows[i].key});
+    say_differing_fields(rows, [&](std::size_t i) { return describer.fields_of(g.rows[i]); });
     const std::size_t indent = chosen.by_operator ? 2 : 0;
     if (rows.size() == 1) {
       lines.push_back({.row = &g.rows[0], .name = name_of(chosen, g), .group = described.size()});
@@ -29569,7 +29877,8 @@ struct operator_lines {
             }))
           row.parts.push_back(std::move(part));
       const bool says_nothing = row.beside.find_first_not_of('\n') == std::string::npos;
-      if (row.parts.empty() && says_nothing) row.parts.push_back({0, "(default)"});
+      if (row.parts.empty() && says_nothing)
+        row.parts.push_back({row_describer::default_place, "(default)"});
     }
   }
   static bool has_place(const part_list& parts, std::uint32_t place) noexcept {
@@ -30434,9 +30743,16 @@ inline constexpr std::size_t longest_listed = 40;
   whole += p.stepping.kept.size();
   std::string text = "no step: calls outside steps, and calls that threads share";
   if (!knows_device) text += " or graphs replay";
-  if (whole < ended)
-    text += "; and those of " + counted(ended - whole, "step", "steps") + " of " +
-            format_count(ended) + " that the timeline does not have whole";
+  // Memory for marks is spent before that for the timeline where steps are short.
+  const std::uint64_t unmarked = ended - std::min<std::uint64_t>(ended, p.steps.size());
+  const std::uint64_t partial = ended - std::min(ended, whole + unmarked);
+  const auto add_those = [&](std::uint64_t steps, const char* which) {
+    if (steps != 0)
+      text += "; and those of " + counted(steps, "step", "steps") + " of " + format_count(ended) +
+              which;
+  };
+  add_those(partial, " that the timeline does not have whole");
+  add_those(unmarked, " whose marks are not kept");
   if (plan.device && !knows_device)
     text += "; and the work of devices, whose timeline has that of no such step whole";
   else if (plan.device && lacks_device)
@@ -31044,6 +31360,7 @@ struct detailed_steps {
   device_steps all;
   std::vector<interval> host;
   std::vector<interval> span;  // with their work on the devices
+  weighted_steps marks;        // for how many steps of the run each stands
 };
 
 /// When the timeline has everything: single scopes and, where there are any, the devices' items.
@@ -31061,23 +31378,26 @@ struct detailed_steps {
                                                       interval known) {
   detailed_steps out;
   out.all = steps_of(p, times);
+  std::vector<marked_length> marks;
   for (const device_step& s : out.all.steps) {
     if (!s.counts || s.span.begin < known.begin || s.span.end > known.end) continue;
     out.host.push_back(s.host);
     out.span.push_back(s.span);
+    marks.push_back({s.index, static_cast<double>(s.host.length())});
   }
+  out.marks = weights_of_steps(p, out.all.thread, marks);
   return out;
 }
 
 /// Means over `count` steps in whole nanoseconds, whose sum is the mean of the steps, rounded.
 template <std::size_t N>
-[[gnu::cold]] std::vector<std::int64_t> means_of(const std::int64_t (&sums)[N], std::size_t count) {
+[[gnu::cold]] std::vector<std::int64_t> means_of(const double (&sums)[N], double count) {
   std::vector<std::int64_t> out;
-  const auto n = static_cast<std::int64_t>(count);
-  std::int64_t sum = 0, before = 0;
-  for (const std::int64_t part : sums) {
+  double sum = 0;
+  std::int64_t before = 0;
+  for (const double part : sums) {
     sum += part;
-    const std::int64_t until = sum / n + (sum % n * 2 >= n ? 1 : 0);
+    const auto until = static_cast<std::int64_t>(std::floor(sum / count + 0.5));
     out.push_back(until - before);
     before = until;
   }
@@ -31109,7 +31429,8 @@ class timeline_section {
       if (count != 0) left_out += (left_out.empty() ? "" : ", ") + format_count(count) + " " + why;
     };
     add(all.steps.size() - steps_.span.size(), "that the timeline has not whole or do not count");
-    add(all.cut, "at the end whose work has not all been recorded");
+    add(all.idle, "at the end without device work");
+    add(all.cut, "at the end with far less device work than the one before");
     add(all.nested, "inside another one");
     add(all.odd, "that end before they begin");
     add(all.elsewhere, "of other threads");
@@ -31121,9 +31442,16 @@ class timeline_section {
                      2, line_style::bold);
       return;
     }
+    const weighted_steps& marks = steps_.marks;
     out_.paragraph(
-        "", "Where a step goes: means of " + counted(steps_.span.size(), "step", "steps") + rest, 2,
-        line_style::bold);
+        "",
+        "Where a step goes: means of " +
+            (marks.thinned ? format_count(static_cast<std::uint64_t>(marks.steps)) +
+                                 " steps, estimated by the " + format_count(marks.weights.size()) +
+                                 " whose marks are kept"
+                           : counted(steps_.span.size(), "step", "steps")) +
+            rest,
+        2, line_style::bold);
     print_breakdown();
   }
 
@@ -31131,10 +31459,11 @@ class timeline_section {
     if (steps_.host.empty() || p_.timeline.empty()) return;
     const host_breakdown host = host_breakdown_of(p_, times_, steps_.host, steps_.all.thread);
     if (host.steps.empty()) return;
-    std::int64_t sums[host_states] = {};
-    for (const host_step& s : host.steps)
-      for (std::size_t i = 0; i < host_states; ++i) sums[i] += s.in[i];
-    const std::vector<std::int64_t> means = means_of(sums, host.steps.size());
+    double sums[host_states] = {};
+    for (std::size_t n = 0; n < host.steps.size(); ++n)
+      for (std::size_t i = 0; i < host_states; ++i)
+        sums[i] += steps_.marks.weights[n] * static_cast<double>(host.steps[n].in[i]);
+    const std::vector<std::int64_t> means = means_of(sums, steps_.marks.steps);
     std::int64_t whole = 0;
     for (const std::int64_t ns : means) whole += ns;
     constexpr const char* names[host_states] = {"in calls that wait", "in other calls",
@@ -31211,17 +31540,20 @@ class timeline_section {
     cells.back() = {"the step"};
     std::vector<char> is_used(time_uses);
     for (const std::uint32_t device : devices) {
-      std::int64_t sums[time_uses] = {}, whole = 0;
-      for (const step_breakdown& row : breakdown_of(p_, times_, steps_.span, device))
-        for (std::size_t use = 0; use < time_uses; ++use) sums[use] += row.part[use];
-      const std::vector<std::int64_t> means = means_of(sums, steps_.span.size());
+      double sums[time_uses] = {};
+      std::int64_t whole = 0;
+      const std::vector<step_breakdown> rows = breakdown_of(p_, times_, steps_.span, device);
+      for (std::size_t n = 0; n < rows.size(); ++n)
+        for (std::size_t use = 0; use < time_uses; ++use)
+          sums[use] += steps_.marks.weights[n] * static_cast<double>(rows[n].part[use]);
+      const std::vector<std::int64_t> means = means_of(sums, steps_.marks.steps);
       for (const std::int64_t ns : means) whole += ns;
       cells[0].push_back(devices.size() == 1     ? "mean of a step"
                          : device == all_devices ? "all devices"
                                                  : "device " + std::to_string(device));
       for (std::size_t use = 0; use < time_uses; ++use) {
         cells[use + 1].push_back(mean_cell(means[use], whole));
-        if (sums[use] != 0) is_used[use] = 1;
+        if (sums[use] > 0) is_used[use] = 1;
       }
       cells.back().push_back(mean_cell(whole, whole));
     }
@@ -31960,6 +32292,12 @@ class tree_labels {
       rows.back().indent = display_width(lines_.back().first);
       places_.push_back(i);
     }
+    say_differing_fields(rows, [&](std::size_t i) {
+      const folded_row& folded = tree.rows[places_[i]];
+      const bool is_one =
+          folded.row.kind == scope_kind::op && !folded.row.merged && folded.nodes.size() == 1;
+      return is_one ? describer.fields_of(p.nodes[folded.nodes[0]]) : part_list{};
+    });
     described_ = telling_lines(std::move(rows), ascii_);
   }
 
@@ -32508,7 +32846,8 @@ inline constexpr option report_option_table[] = {
      .meaning = "show what to do first: the five pieces of advice that save most, none, or all "
                 "that there are; `-G9+-H1` switches rules off; `prove` measures what advice gains",
      .validate = &check_advice_option,
-     .store = &store_member<&report_options::advice>},
+     .store = &store_member<&report_options::advice>,
+     .by_words = true},
     {.name = "machine",
      .form = "GPU|FILE",
      .meaning =
@@ -32848,6 +33187,16 @@ inline option_reading read_option(const option& of, const std::string& text) {
     out.complaint = of.validate(out.value).message;
     out.valid = out.complaint.empty();
   }
+  return out;
+}
+
+/// Of a list with mistakes those words that are right, where they hold by themselves; else empty.
+[[gnu::cold]] inline std::string right_words(const option& of, const std::string& text) {
+  std::string out;
+  if (!of.by_words || of.validate == nullptr) return out;
+  for (const std::string& word : option_value{.of = &of, .text = text}.words())
+    if (!word.empty() && of.validate({.of = &of, .text = word}).ok())
+      out.append(out.empty() ? "" : "+").append(word);
   return out;
 }
 
@@ -33591,8 +33940,12 @@ class KPROF_DETAIL_LOCAL settings_parser {
     if (!is_right) return complain(unknown_option(what, p.written).message);
     option_reading reading = read_option(*of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));
-    if (!reading.valid) return;
-    request.options.push_back({p.name, p.value});
+    if (!reading.valid) {
+      const std::string right = right_words(*of, p.value);
+      if (right.empty()) return;
+      reading = read_option(*of, right);
+    }
+    request.options.push_back({p.name, reading.value.text});
     values.push_back(std::move(reading.value));
   }
 
@@ -34159,8 +34512,9 @@ enum class record_kind : std::uint8_t {
 
 /// Instead of a step's number.
 enum step_number : std::uint32_t {
-  no_step = 0xFFFFFFFE,    // none begins
-  next_step = 0xFFFFFFFF,  // one more than the last
+  no_second_step = 0xFFFFFFFD,  // none begins, and the one that ends began with the recording
+  no_step = 0xFFFFFFFE,         // none begins
+  next_step = 0xFFFFFFFF,       // one more than the last
 };
 
 inline constexpr std::uint32_t record_header = 16;
@@ -38963,17 +39317,17 @@ class KPROF_DETAIL_LOCAL step_totals {
   /// than the last. `before`: where the first step began if none runs; `nothing_before`: there is
   /// none. Without memory it throws and changes nothing.
   void next(std::uint64_t index, std::uint64_t ticks, std::uint64_t before) {
-    if (!runs && index == counted_on && count == 0 && before != nothing_before) {
-      running = {next_index_, before, 0};
-      runs = true;
-    }
-    finish(ticks);
+    finish(ticks, index == counted_on ? before : nothing_before);
     next_index_ = index == counted_on ? next_index_ : index;
     running = {next_index_, ticks, 0};
     runs = true;
   }
-  /// Ends the running step; none follows. Throws as next() does.
-  void finish(std::uint64_t ticks) {
+  /// Ends the running step; none follows. `before`, and what it throws: as of next().
+  void finish(std::uint64_t ticks, std::uint64_t before = nothing_before) {
+    if (!runs && count == 0 && before != nothing_before) {
+      running = {next_index_, before, 0};
+      runs = true;
+    }
     if (!runs) return;
     add({running.index, running.begin, ticks});
     runs = false;
@@ -39341,10 +39695,11 @@ class KPROF_DETAIL_LOCAL log_folding {
 
   /// What the thread recorded before its first step is a step too, as long as none was numbered.
   void note_step_mark(std::uint32_t subject, std::uint64_t ticks) {
-    if (subject == no_step) return steps.finish(ticks);
     const bool has_recorded = counts.finished != 0 || !stack.empty();
-    steps.next(subject == next_step ? step_totals::counted_on : subject, ticks,
-               has_recorded ? begin : step_totals::nothing_before);
+    const std::uint64_t before = has_recorded ? begin : step_totals::nothing_before;
+    if (subject == no_step || subject == no_second_step)
+      return steps.finish(ticks, subject == no_step ? step_totals::nothing_before : before);
+    steps.next(subject == next_step ? step_totals::counted_on : subject, ticks, before);
   }
 
   void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
@@ -43464,6 +43819,9 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+static_assert(step_totals::slowest_kept == slowest_marks &&
+              step_totals::latest_kept == latest_marks);
 
 class KPROF_DETAIL_LOCAL step_shares {
  public:
@@ -53508,9 +53866,14 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// A recording of a cycle begins with the step that runs. Without memory for that the cycle is
   /// left out, and so is what was recorded of its warm-up.
   void begin_cycle();
-  /// The cycle has ended: keeps its profile and hands it to the program, without the lock.
-  void finish_cycle(steps_lock& lock);
+  /// The cycle has ended with this step: keeps its profile, unless the program has stopped within
+  /// it, and hands it to the program, without the lock.
+  void finish_cycle(steps_lock& lock, std::uint64_t last_step);
   std::string why_resting() const;
+  /// The latest whole cycle, and which it is.
+  profile whole_cycle() const;
+  /// Says in the notes of a profile that its cycle has not ended.
+  void tell_unfinished(profile& run) const;
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
   bool is_running() const;
@@ -53536,7 +53899,8 @@ class KPROF_DETAIL_LOCAL session_steps {
   // The latest cycle has ended without memory for its profile: it is still in the recorder.
   bool is_only_recorded_ = false;
   bool has_cycle_ = false;
-  profile cycle_;  // the latest that has ended with memory
+  profile cycle_;                   // the latest that has ended with memory
+  std::uint64_t cycle_number_ = 0;  // its number, from 1
   profile_function use_ = nullptr;
   void* context_ = nullptr;
   const bool* handing_ = nullptr;  // names the thread that the program's function runs on
@@ -53902,6 +54266,11 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Neither a scope nor anything on a device.
+inline bool has_recorded_nothing(const profile& run) {
+  return same_scopes(run.complete, {}) && run.device.work.empty();
+}
+
 inline void session_steps::plan(const effective_settings& wanted, bool from_environment) {
   wanted_ = wanted;
   from_environment_ = from_environment;
@@ -53931,6 +54300,23 @@ inline void session_steps::plan(const effective_settings& wanted, bool from_envi
            " (kprof::step() begins each)";
   return "resting after " + std::to_string(cycles_) + (cycles_ == 1 ? " cycle" : " cycles") +
          " of the schedule; this is the latest";
+}
+
+[[gnu::cold]] inline profile session_steps::whole_cycle() const {
+  profile run = cycle_;
+  run.state = "cycle " + std::to_string(cycle_number_) + " of the schedule, the latest whole one";
+  const std::uint64_t running = cycle_of(wanted_.value.schedule, step_);
+  if (scheduled_ && running > cycle_number_)
+    run.state += "; cycle " + std::to_string(running) + " has not ended";
+  return run;
+}
+[[gnu::cold]] inline void session_steps::tell_unfinished(profile& run) const {
+  const step_schedule& s = wanted_.value.schedule;
+  const std::uint64_t place =
+      (step_ - s.skip) % (std::uint64_t{s.wait} + s.warmup + s.active) - s.wait - s.warmup;
+  run.notes.push_back("cycle " + std::to_string(cycle_of(s, step_)) +
+                      " of the schedule has not ended: " + std::to_string(place) + " of its " +
+                      std::to_string(s.active) + " active steps have");
 }
 
 inline void session_steps::rest() {
@@ -53985,7 +54371,7 @@ inline void session_steps::stop() {
   const bool counts = is_running() && (!scheduled_ || action(step_) >= step_action::record);
   scheduled_ = false;
   session_->stop();
-  if (counts) finish_cycle(lock);
+  if (counts) finish_cycle(lock, step_);
 }
 
 inline status session_steps::set_schedule(const step_schedule& wanted) {
@@ -54020,9 +54406,16 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
 inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
-  const bool shows_cycle = has_cycle_ && (warms_up || !has_profile());
-  profile run = shows_cycle ? cycle_ : session_->snapshot(scopes_in_profile(wanted));
+  // A recording that a schedule has on is of a cycle that has not ended.
+  const bool is_unfinished = scheduled_ && is_running();
+  bool shows_cycle = has_cycle_ && (warms_up || is_unfinished || !has_profile());
+  profile run = shows_cycle ? whole_cycle() : session_->snapshot(scopes_in_profile(wanted));
+  if (!shows_cycle && has_cycle_ && !scheduled_ && has_recorded_nothing(run)) {
+    shows_cycle = true;  // the program has stopped before the next cycle
+    run = whole_cycle();
+  }
   tell_left_out(run);
+  if (!shows_cycle && is_unfinished && !warms_up) tell_unfinished(run);
   if (!shows_cycle && warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
@@ -54046,13 +54439,14 @@ inline void session_steps::advance(steps_lock& lock) {
   const bool recorded = before != step_action::nothing;
   const bool goes_on = recorded && before != step_action::record_last &&
                        (before == step_action::warm_up) == (now == step_action::warm_up);
+  const bool is_second = step_ == 1;  // the first began with the recording, without a mark
   const auto number = static_cast<std::uint32_t>(step_);
-  if (goes_on) return note_mark(number);
+  if (goes_on) return note_mark(is_second ? detail::next_step : number);
   if (before == step_action::record_last) {
     const std::uint64_t plan = plans_;
-    note_mark(no_step);
+    note_mark(is_second ? no_second_step : no_step);
     session_->stop();
-    if (!std::exchange(is_left_out_, false)) finish_cycle(lock);
+    if (!std::exchange(is_left_out_, false)) finish_cycle(lock, step_ - 1);
     // The program has stopped meanwhile, or begun with step 0 of another schedule.
     if (!scheduled_ || plans_ != plan) return;
   }
@@ -54078,18 +54472,23 @@ inline void session_steps::begin_cycle() {
   ++left_out_;
 }
 
-inline void session_steps::finish_cycle(steps_lock& lock) {
+inline void session_steps::finish_cycle(steps_lock& lock, std::uint64_t last_step) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
   profile ended;
+  bool is_empty = false;
   const bool had_memory = attempt([&] {
     profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
+    is_empty = has_cycle_ && !scheduled_ && has_recorded_nothing(run);
+    if (is_empty) return;
+    if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
     session_->ceilings.add_to(run);
     if (use_ != nullptr) ended = run, tell_left_out(ended);
-    cycle_ = std::move(run);
+    if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
   });
   is_only_recorded_ = !had_memory;
-  has_cycle_ = has_cycle_ || had_memory;
+  has_cycle_ = has_cycle_ || (had_memory && scheduled_);
+  if (is_empty) return;  // the program has stopped before the next cycle
   // A cycle that ends inside the function is kept, but not handed to it: it could never return.
   if (use_ == nullptr || !had_memory || handing_ == &inside_kprof) return;
   const hands_to_program hands(handing_);
