@@ -5,31 +5,13 @@
 #include <kprof/kprof.hpp>
 
 #include "catch.hpp"
+#include "forward_steps.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace {
-
-struct Forward {
-  std::int64_t n = 0;
-  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(2 * n); }
-};
-
-void run_steps(int count) {
-  for (int i = 0; i < count; ++i) {
-    { KPROF_OP(Forward, {.n = 100}); }
-    KPROF_STEP();
-  }
-}
-
-std::vector<std::uint64_t> indices(const kprof::profile& p) {
-  std::vector<std::uint64_t> out;
-  for (const kprof::step_mark& m : p.steps) out.push_back(m.index);
-  return out;
-}
-
-}  // namespace
+using kprof_test::indices;
+using kprof_test::run_steps;
 
 TEST_CASE("step_cycles.a_schedule_counts_its_first_step_where_the_recording_begins_with_it") {
   static std::vector<std::vector<std::uint64_t>> steps;

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "find.hpp"
+#include "forward_steps.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -14,27 +15,9 @@
 #include <thread>
 #include <vector>
 
-namespace {
-
-struct Forward {
-  std::int64_t n = 0;
-  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(2 * n); }
-};
-
-void run_steps(int count) {
-  for (int i = 0; i < count; ++i) {
-    { KPROF_OP(Forward, {.n = 100}); }
-    KPROF_STEP();
-  }
-}
-
-std::vector<std::uint64_t> indices(const kprof::profile& p) {
-  std::vector<std::uint64_t> out;
-  for (const kprof::step_mark& m : p.steps) out.push_back(m.index);
-  return out;
-}
-
-}  // namespace
+using kprof_test::Forward;
+using kprof_test::indices;
+using kprof_test::run_steps;
 
 TEST_CASE("steps.each_call_ends_a_step_and_begins_the_next") {
   REQUIRE(kprof::start());

@@ -5,25 +5,16 @@
 #include <kprof/kprof.hpp>
 
 #include "catch.hpp"
+#include "forward_steps.hpp"
 #include "golden.hpp"
 
 #include <cstdio>
 #include <string>
 #include <thread>
 
+using kprof_test::run_steps;
+
 namespace {
-
-struct Forward {
-  std::int64_t n = 0;
-  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(2 * n); }
-};
-
-void run_steps(int count) {
-  for (int i = 0; i < count; ++i) {
-    { KPROF_OP(Forward, {.n = 100}); }
-    KPROF_STEP();
-  }
-}
 
 std::string page_of(const kprof::report_options& options) {
   kprof::report_options to_file = options;
