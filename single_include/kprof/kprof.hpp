@@ -20646,6 +20646,7 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -20693,9 +20694,16 @@ struct marked_length {
   out.steps = static_cast<double>(stretch);
   std::sort(longest.begin(), longest.end(), [](double a, double b) { return a > b; });
   const double slow = longest[std::min(longest.size(), slowest_marks) - 1];
+  // Of marks as long as the shortest of the slowest, so many are among these.
+  auto as_long =
+      static_cast<std::ptrdiff_t>(std::min(longest.size(), slowest_marks)) -
+      (std::lower_bound(longest.begin(), longest.end(), slow, std::greater<>{}) - longest.begin());
   std::vector<std::size_t> drawn;
-  for (std::size_t i = 0; i < some.size(); ++i)
-    if (some[i].ns < slow && latest - some[i].index >= latest_marks) drawn.push_back(i);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if (some[i].ns > slow || latest - some[i].index < latest_marks) continue;
+    if (some[i].ns == slow && as_long-- > 0) continue;
+    drawn.push_back(i);
+  }
   // Few marks, as where memory is spent, may all be of those that are there for sure.
   if (drawn.empty())
     for (std::size_t i = 0; i < some.size(); ++i) drawn.push_back(i);
@@ -29359,6 +29367,7 @@ KPROF_DETAIL_END
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -29576,10 +29585,11 @@ inline constexpr std::size_t most_step_threads = 3;
   constexpr std::size_t most = 5;
   const std::string wanted = printable(p.stepping.region, 40, out.ascii());
   std::vector<std::string_view> names;
+  std::unordered_set<std::string_view> known;
   for (const scope_node& n : p.nodes) {
     if (n.kind != scope_kind::region) continue;
     if (n.name == p.stepping.region) return "no region \"" + wanted + "\" has ended";
-    if (std::find(names.begin(), names.end(), n.name) == names.end()) names.push_back(n.name);
+    if (known.insert(n.name).second) names.push_back(n.name);
   }
   std::string text = "no region \"" + wanted + "\" was recorded";
   if (names.empty()) return text + ", nor any other";
@@ -34512,6 +34522,7 @@ enum class record_kind : std::uint8_t {
 
 /// Instead of a step's number.
 enum step_number : std::uint32_t {
+  second_step = 0xFFFFFFFC,     // number 1; the one before began with the recording
   no_second_step = 0xFFFFFFFD,  // none begins, and the one that ends began with the recording
   no_step = 0xFFFFFFFE,         // none begins
   next_step = 0xFFFFFFFF,       // one more than the last
@@ -38901,9 +38912,10 @@ struct joined_call {
   std::uint64_t elapsed = 0;  // of `wall`, what comes after the end of the call before
 };
 
-/// What calls that have begun and are not complete may take: an eighth of the memory for totals, or
-/// parameters would be merged for them. A part that never comes must not leave the calls of other
-/// operators without times, so that none takes more than half of what is left.
+/// What calls that have begun and are not complete may take, with room that is left for more: an
+/// eighth of the memory for totals, or parameters would be merged for them. A part that never comes
+/// must not leave the calls of other operators without times, so that none takes more than half of
+/// what is left.
 class joining_memory {
  public:
   explicit joining_memory(tree_budget& budget) : budget_(&budget) {}
@@ -39699,6 +39711,10 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t before = has_recorded ? begin : step_totals::nothing_before;
     if (subject == no_step || subject == no_second_step)
       return steps.finish(ticks, subject == no_step ? step_totals::nothing_before : before);
+    if (subject == second_step) {
+      steps.finish(ticks, before);
+      return steps.next(1, ticks, step_totals::nothing_before);
+    }
     steps.next(subject == next_step ? step_totals::counted_on : subject, ticks, before);
   }
 
@@ -41381,7 +41397,8 @@ struct part_group {
   std::uint64_t joined_at_merged = 0;  // of the joined calls, those counted at a merged node
   // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
   std::vector<std::uint32_t> threads;
-  bool has_mixed_parts = false;  // any that several threads do
+  bool has_mixed_parts = false;    // any that several threads do
+  bool has_several_paths = false;  // a thread does a part of it in several places of its tree
   // Where the last call was counted, and in which join: most calls are of the same place.
   call_place last_place;
   place_totals last_totals;
@@ -41652,6 +41669,8 @@ class KPROF_DETAIL_LOCAL part_calls {
       return out;
     }
     part_group& group = groups_.of(n.site, p, number.parts);
+    if (number.part < group.threads.size() && group.threads[number.part] == log.number)
+      group.has_several_paths = true;
     expect(group, number.part, log.number);
     out.group = &group;
     return out;
@@ -41722,14 +41741,20 @@ class KPROF_DETAIL_LOCAL part_calls {
     r.slice_end = end_of_slice(*r.log, r.left);
   }
   /// Puts the parts of the slice, which are in the order of time, by node: threads take turns
-  /// between operators, and parts of one are quicker to join together.
+  /// between operators, and parts of one are quicker to join together. Of a part that a thread does
+  /// on several paths those of all its nodes must stay in the order of time.
   void put_by_node(const run& r, const part_note* first, const part_note* stop) noexcept {
     nodes_.clear();
-    for (const part_note* n = first; n != stop; ++n)
-      if (r.streams[n->node].arrived++ == 0) nodes_.push_back(n->node);
+    bool stays = false;
+    for (const part_note* n = first; n != stop; ++n) {
+      part_stream& stream = r.streams[n->node];
+      if (stream.arrived++ != 0) continue;
+      nodes_.push_back(n->node);
+      stays = stays || (stream.group != nullptr && stream.group->has_several_paths);
+    }
     auto at = static_cast<std::uint32_t>(r.next);
     for (const std::uint32_t node : nodes_) at += std::exchange(r.streams[node].arrived, at);
-    if (nodes_.size() > 1)
+    if (nodes_.size() > 1 && !stays)
       for (; first != stop; ++first) arrived_[r.streams[first->node].arrived++] = *first;
     for (const std::uint32_t node : nodes_) r.streams[node].arrived = 0;
   }
@@ -42419,8 +42444,8 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  /// By a thread whose parts are too many. While another joins they stay; a thread that has `many`
-  /// gives way to it, which the system may have suspended. Without memory they stay too.
+  /// By a thread whose parts are too many. While another thread joins they stay; with `many` of
+  /// them this waits up to 5 ms for it: it may have no processor. Without memory they stay too.
   void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
     std::unique_lock lock(threads_.mutex(), std::try_to_lock);
     if (!lock && many) lock = lock_within(5, threads_.mutex());
@@ -54441,7 +54466,7 @@ inline void session_steps::advance(steps_lock& lock) {
                        (before == step_action::warm_up) == (now == step_action::warm_up);
   const bool is_second = step_ == 1;  // the first began with the recording, without a mark
   const auto number = static_cast<std::uint32_t>(step_);
-  if (goes_on) return note_mark(is_second ? detail::next_step : number);
+  if (goes_on) return note_mark(is_second ? second_step : number);
   if (before == step_action::record_last) {
     const std::uint64_t plan = plans_;
     note_mark(is_second ? no_second_step : no_step);

@@ -200,6 +200,32 @@ void parts_that_change_threads(std::size_t mib, int sets) {
   check("no call has parts of others" + with, row.total_ns + row.overlap_ns < p.wall_ns);
 }
 
+/// The same calls on two paths, which belong together by the order of time.
+void parts_on_two_paths() {
+  constexpr int threads = 2, calls = 4000;
+  static_cast<void>(kprof::start(with_memory(1)));
+  meeting_point meeting(threads);
+  on_threads(threads, [&](int thread) {
+    // One thread is a part ahead, so that what is joined at once differs.
+    if (thread == 0) compute({.m = 9, .n = 9}, 0, 1);
+    for (int c = 0; c < calls; ++c) {
+      KPROF_REGION(c % 2 == 0 ? "there" : "here");
+      compute({.m = 2, .n = 3}, thread, threads);
+      meeting.wait();
+    }
+  });
+  const kprof::profile p = kprof::snapshot();
+  double in_calls = 0;
+  std::uint64_t counted = 0;
+  for (const kprof::operator_row& row : kprof::operator_table(p, kprof::grouping::parameters)) {
+    if (row.parameters.find("m=2") == std::string::npos) continue;
+    in_calls += row.total_ns + row.overlap_ns;
+    counted += row.calls;
+  }
+  check_equal("calls on two paths", static_cast<double>(counted), calls);
+  check("no call has parts of the other path's", in_calls < p.wall_ns);
+}
+
 void snapshots_in_the_middle() {
   static_cast<void>(kprof::start(with_memory(8)));
   constexpr int threads = 4, calls = 900;
@@ -261,6 +287,7 @@ int main(int argc, char** argv) {
   } else if (which == "changing") {
     for (const std::size_t mib : {1U, 4U, 64U})
       for (const int sets : {1, 3}) parts_that_change_threads(mib, sets);
+    parts_on_two_paths();
   } else if (which == "threads") {
     threads_that_end();
   } else {

@@ -75,3 +75,15 @@ TEST_CASE("step_cycles.stop_hands_over_no_cycle_that_has_recorded_nothing") {
   kprof::on_profile(nullptr);
   REQUIRE(kprof::start());
 }
+
+TEST_CASE("step_cycles.number_steps_that_begin_with_the_call_as_the_schedule_does") {
+  kprof::settings wanted;
+  wanted.schedule = {.active = 4, .repeat = 1};
+  REQUIRE(kprof::start(wanted));
+  for (int i = 0; i < 6; ++i) {
+    KPROF_STEP();
+    KPROF_OP(kprof_test::Forward, {.n = 100});
+  }
+  // Step 0 has recorded nothing.
+  CHECK(indices(kprof::snapshot()) == std::vector<std::uint64_t>{1, 2, 3});
+}

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -59,9 +60,16 @@ struct marked_length {
   out.steps = static_cast<double>(stretch);
   std::sort(longest.begin(), longest.end(), [](double a, double b) { return a > b; });
   const double slow = longest[std::min(longest.size(), slowest_marks) - 1];
+  // Of marks as long as the shortest of the slowest, so many are among these.
+  auto as_long =
+      static_cast<std::ptrdiff_t>(std::min(longest.size(), slowest_marks)) -
+      (std::lower_bound(longest.begin(), longest.end(), slow, std::greater<>{}) - longest.begin());
   std::vector<std::size_t> drawn;
-  for (std::size_t i = 0; i < some.size(); ++i)
-    if (some[i].ns < slow && latest - some[i].index >= latest_marks) drawn.push_back(i);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if (some[i].ns > slow || latest - some[i].index < latest_marks) continue;
+    if (some[i].ns == slow && as_long-- > 0) continue;
+    drawn.push_back(i);
+  }
   // Few marks, as where memory is spent, may all be of those that are there for sure.
   if (drawn.empty())
     for (std::size_t i = 0; i < some.size(); ++i) drawn.push_back(i);

@@ -237,6 +237,10 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t before = has_recorded ? begin : step_totals::nothing_before;
     if (subject == no_step || subject == no_second_step)
       return steps.finish(ticks, subject == no_step ? step_totals::nothing_before : before);
+    if (subject == second_step) {
+      steps.finish(ticks, before);
+      return steps.next(1, ticks, step_totals::nothing_before);
+    }
     steps.next(subject == next_step ? step_totals::counted_on : subject, ticks, before);
   }
 

@@ -41,6 +41,7 @@ enum class record_kind : std::uint8_t {
 
 /// Instead of a step's number.
 enum step_number : std::uint32_t {
+  second_step = 0xFFFFFFFC,     // number 1; the one before began with the recording
   no_second_step = 0xFFFFFFFD,  // none begins, and the one that ends began with the recording
   no_step = 0xFFFFFFFE,         // none begins
   next_step = 0xFFFFFFFF,       // one more than the last

@@ -113,6 +113,8 @@ class KPROF_DETAIL_LOCAL part_calls {
       return out;
     }
     part_group& group = groups_.of(n.site, p, number.parts);
+    if (number.part < group.threads.size() && group.threads[number.part] == log.number)
+      group.has_several_paths = true;
     expect(group, number.part, log.number);
     out.group = &group;
     return out;
@@ -183,14 +185,20 @@ class KPROF_DETAIL_LOCAL part_calls {
     r.slice_end = end_of_slice(*r.log, r.left);
   }
   /// Puts the parts of the slice, which are in the order of time, by node: threads take turns
-  /// between operators, and parts of one are quicker to join together.
+  /// between operators, and parts of one are quicker to join together. Of a part that a thread does
+  /// on several paths those of all its nodes must stay in the order of time.
   void put_by_node(const run& r, const part_note* first, const part_note* stop) noexcept {
     nodes_.clear();
-    for (const part_note* n = first; n != stop; ++n)
-      if (r.streams[n->node].arrived++ == 0) nodes_.push_back(n->node);
+    bool stays = false;
+    for (const part_note* n = first; n != stop; ++n) {
+      part_stream& stream = r.streams[n->node];
+      if (stream.arrived++ != 0) continue;
+      nodes_.push_back(n->node);
+      stays = stays || (stream.group != nullptr && stream.group->has_several_paths);
+    }
     auto at = static_cast<std::uint32_t>(r.next);
     for (const std::uint32_t node : nodes_) at += std::exchange(r.streams[node].arrived, at);
-    if (nodes_.size() > 1)
+    if (nodes_.size() > 1 && !stays)
       for (; first != stop; ++first) arrived_[r.streams[first->node].arrived++] = *first;
     for (const std::uint32_t node : nodes_) r.streams[node].arrived = 0;
   }

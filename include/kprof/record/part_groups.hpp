@@ -51,7 +51,8 @@ struct part_group {
   std::uint64_t joined_at_merged = 0;  // of the joined calls, those counted at a merged node
   // By part: the number of the log of the thread that does it; 0: none has; or several_threads.
   std::vector<std::uint32_t> threads;
-  bool has_mixed_parts = false;  // any that several threads do
+  bool has_mixed_parts = false;    // any that several threads do
+  bool has_several_paths = false;  // a thread does a part of it in several places of its tree
   // Where the last call was counted, and in which join: most calls are of the same place.
   call_place last_place;
   place_totals last_totals;

@@ -38,9 +38,10 @@ struct joined_call {
   std::uint64_t elapsed = 0;  // of `wall`, what comes after the end of the call before
 };
 
-/// What calls that have begun and are not complete may take: an eighth of the memory for totals, or
-/// parameters would be merged for them. A part that never comes must not leave the calls of other
-/// operators without times, so that none takes more than half of what is left.
+/// What calls that have begun and are not complete may take, with room that is left for more: an
+/// eighth of the memory for totals, or parameters would be merged for them. A part that never comes
+/// must not leave the calls of other operators without times, so that none takes more than half of
+/// what is left.
 class joining_memory {
  public:
   explicit joining_memory(tree_budget& budget) : budget_(&budget) {}

@@ -250,8 +250,8 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  /// By a thread whose parts are too many. While another joins they stay; a thread that has `many`
-  /// gives way to it, which the system may have suspended. Without memory they stay too.
+  /// By a thread whose parts are too many. While another thread joins they stay; with `many` of
+  /// them this waits up to 5 ms for it: it may have no processor. Without memory they stay too.
   void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
     std::unique_lock lock(threads_.mutex(), std::try_to_lock);
     if (!lock && many) lock = lock_within(5, threads_.mutex());

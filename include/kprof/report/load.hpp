@@ -147,7 +147,7 @@ inline loaded_profile load_file(const std::string& path, const load_options& opt
     if (!is_gzip(text)) return load_unguarded(text, options);
     std::string unpacked;
     if (status s = unpack_gzip(text, most, unpacked); !s) return {{}, s};
-    text = {};
+    std::string{}.swap(text);
     return load_unguarded(unpacked, options);
   }
   if (errno == 0)

@@ -194,7 +194,7 @@ inline void session_steps::advance(steps_lock& lock) {
                        (before == step_action::warm_up) == (now == step_action::warm_up);
   const bool is_second = step_ == 1;  // the first began with the recording, without a mark
   const auto number = static_cast<std::uint32_t>(step_);
-  if (goes_on) return note_mark(is_second ? detail::next_step : number);
+  if (goes_on) return note_mark(is_second ? second_step : number);
   if (before == step_action::record_last) {
     const std::uint64_t plan = plans_;
     note_mark(is_second ? no_second_step : no_step);

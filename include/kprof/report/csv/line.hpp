@@ -22,9 +22,8 @@ namespace detail {
 /// A line of fields.
 class csv_line {
  public:
-  /// Bytes that are no UTF-8 become "\xNN"; so do control characters but tabs and ends of lines, or
-  /// "\u00NN":
-  /// readers refuse a whole file for one of them.
+  /// Bytes that are no UTF-8 and control characters, but for tabs and ends of lines, become "\xNN"
+  /// or "\u00NN": readers refuse a whole file for one of them.
   void add(std::string_view field) {
     if (!is_first_) line_ += ',';
     is_first_ = false;

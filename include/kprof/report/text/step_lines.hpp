@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -239,10 +240,11 @@ inline constexpr std::size_t most_step_threads = 3;
   constexpr std::size_t most = 5;
   const std::string wanted = printable(p.stepping.region, 40, out.ascii());
   std::vector<std::string_view> names;
+  std::unordered_set<std::string_view> known;
   for (const scope_node& n : p.nodes) {
     if (n.kind != scope_kind::region) continue;
     if (n.name == p.stepping.region) return "no region \"" + wanted + "\" has ended";
-    if (std::find(names.begin(), names.end(), n.name) == names.end()) names.push_back(n.name);
+    if (known.insert(n.name).second) names.push_back(n.name);
   }
   std::string text = "no region \"" + wanted + "\" was recorded";
   if (names.empty()) return text + ", nor any other";

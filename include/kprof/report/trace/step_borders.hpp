@@ -23,8 +23,9 @@ class step_borders {
   explicit step_borders(const profile& p) {
     for (std::size_t i = 0; i < p.steps.size(); ++i) {
       const step_mark& s = p.steps[i];
-      if (s.counts && s.end > s.begin)
-        borders_.push_back({s.thread, s.begin, s.end, s.end, longest_overhang(s.end - s.begin)});
+      const std::int64_t begin = bounded_time(s.begin), end = bounded_time(s.end);
+      if (s.counts && end > begin)
+        borders_.push_back({s.thread, begin, end, end, longest_overhang(end - begin)});
     }
     std::sort(borders_.begin(), borders_.end(), [](const border& a, const border& b) {
       return a.thread != b.thread ? a.thread < b.thread : a.at < b.at;
@@ -68,6 +69,9 @@ class step_borders {
   void end_with(std::uint32_t thread, std::int64_t begin, std::int64_t end) noexcept {
     const auto found = find(thread, begin + 1);
     if (found == borders_.end() || found->thread != thread) return;
+    // A scope around several steps is no loop's.
+    const auto next = found + 1;
+    if (next != borders_.end() && next->thread == thread && next->at < end) return;
     border& b = borders_[static_cast<std::size_t>(found - borders_.begin())];
     if (begin >= b.begin && end > b.at && end - b.at <= b.overhang)
       b.moved = std::max(b.moved, end);
