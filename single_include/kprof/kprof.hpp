@@ -13573,7 +13573,7 @@ inline part_list take_shared(std::vector<part_list>& rows) {
 /// only, which are given from the least to the largest.
 class part_ranges {
  public:
-  void add(const part_list& set) {
+  [[gnu::cold]] void add(const part_list& set) {
     if (sets_++ == 0) {
       for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
     }
@@ -13586,14 +13586,14 @@ class part_ranges {
     }
   }
   /// Whether each set has each part, or a part that all have is a range.
-  bool tell_what_differs() const noexcept {
+  [[gnu::cold]] bool tell_what_differs() const noexcept {
     const auto is_kept = [&](const range& r) { return r.sets == sets_; };
     return (!uneven_ && std::all_of(ranges_.begin(), ranges_.end(), is_kept)) ||
            std::any_of(ranges_.begin(), ranges_.end(),
                        [&](const range& r) { return is_kept(r) && r.texts.is_range(); });
   }
   /// `range_stays`: where there is one range, it stays.
-  part_list parts(bool range_stays = false) const {
+  [[gnu::cold]] part_list parts(bool range_stays = false) const {
     part_list out;
     const auto is_whole_range = [&](const range& r) {
       return r.sets == sets_ && r.texts.is_range();
@@ -26664,7 +26664,8 @@ class row_describer {
     }
   }
 
-  part_list ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays = false) const {
+  [[gnu::cold]] part_list ranges_of(const std::vector<std::uint32_t>& sets,
+                                    bool range_stays = false) const {
     part_ranges ranges;
     bool has_brief = false;
     for (const std::uint32_t node : sets) {
@@ -26677,7 +26678,8 @@ class row_describer {
   }
   /// Of sets whose short forms have nothing in common that differs: the fields that any of them
   /// uses.
-  part_list field_ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays) const {
+  [[gnu::cold]] part_list field_ranges_of(const std::vector<std::uint32_t>& sets,
+                                          bool range_stays) const {
     std::vector<bool> used;
     part_ranges ranges;
     for (const std::uint32_t node : sets) {
@@ -26840,7 +26842,7 @@ class telling_lines {
 
   /// Leaves out parts, those of the fewest values first and of these the later, until it fits. With
   /// those that stay the text may still be too long.
-  std::string shortened(const described_row& row, std::size_t width) const {
+  [[gnu::cold]] std::string shortened(const described_row& row, std::size_t width) const {
     const part_list& parts = row.parts;
     std::vector<std::size_t> values;
     for (const parameter_part& part : parts) values.push_back(telling(row, part.place));
@@ -30010,7 +30012,7 @@ class operator_grid {
       if (is_useful(c, chosen)) out.push_back(&c);
     return out;
   }
-  bool is_useful(const column& c, const operator_groups& chosen) const {
+  [[gnu::cold]] bool is_useful(const column& c, const operator_groups& chosen) const {
     const auto any = [&](auto holds) {
       return std::any_of(chosen.groups.begin(), chosen.groups.end(), [&](const operator_group& g) {
         return std::any_of(g.rows.begin(), g.rows.end(), holds);
@@ -31744,7 +31746,7 @@ struct numbered_text {
 /// Numbers of texts that are alike up to them, as many of each: which of them differ in one number
 /// only. For each text the first of its group, itself where it has none; a group has at least
 /// `least` texts. The number with the most values is looked at first.
-inline std::vector<std::size_t> alike_but_for_one(
+[[gnu::cold]] inline std::vector<std::size_t> alike_but_for_one(
     const std::vector<std::vector<std::uint64_t>>& texts, std::size_t least) {
   std::vector<std::size_t> first(texts.size());
   for (std::size_t i = 0; i < first.size(); ++i) first[i] = i;
@@ -31823,7 +31825,7 @@ class tree_folding {
     push(std::move(sets), scope_node::none);
   }
 
-  std::vector<folded_row> finish() {
+  [[gnu::cold]] std::vector<folded_row> finish() {
     std::vector<folded_row> out;
     while (!todo_.empty()) {
       auto [set, parent] = std::move(todo_.back());
@@ -31914,7 +31916,7 @@ class tree_folding {
   }
 
   /// Folds operators that differ in one number of their parameters.
-  void fold_operators(std::vector<row_set>& siblings) const {
+  [[gnu::cold]] void fold_operators(std::vector<row_set>& siblings) const {
     std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
     for (std::size_t i = 0; i < siblings.size(); ++i)
       if (!siblings[i].rows.empty() && has_one_set_of_parameters(siblings[i]))
@@ -31966,7 +31968,7 @@ class tree_folding {
     }
   }
 
-  folded_row merged(const row_set& set) const {
+  [[gnu::cold]] folded_row merged(const row_set& set) const {
     folded_row out;
     out.rows = set.rows.size();
     out.siblings = set.siblings;
@@ -41712,10 +41714,7 @@ class KPROF_DETAIL_LOCAL part_calls {
     mixed_ends_.assign(1, 0);
     for (const run& r : runs_) {
       join(arrived_.data() + r.next, arrived_.data() + r.end, r, find);
-      if (mixed_ends_.back() == mixed_.size()) continue;
-      std::sort(mixed_.begin() + static_cast<std::ptrdiff_t>(mixed_ends_.back()), mixed_.end(),
-                &ended_before);
-      mixed_ends_.push_back(mixed_.size());
+      if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
     }
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
@@ -41741,8 +41740,8 @@ class KPROF_DETAIL_LOCAL part_calls {
     r.slice_end = end_of_slice(*r.log, r.left);
   }
   /// Puts the parts of the slice, which are in the order of time, by node: threads take turns
-  /// between operators, and parts of one are quicker to join together. Of a part that a thread does
-  /// on several paths those of all its nodes must stay in the order of time.
+  /// between operators, and parts of one are quicker to join together. Parts that a thread does on
+  /// several paths, or several threads do, must stay in the order of time.
   void put_by_node(const run& r, const part_note* first, const part_note* stop) noexcept {
     nodes_.clear();
     bool stays = false;
@@ -41750,7 +41749,8 @@ class KPROF_DETAIL_LOCAL part_calls {
       part_stream& stream = r.streams[n->node];
       if (stream.arrived++ != 0) continue;
       nodes_.push_back(n->node);
-      stays = stays || (stream.group != nullptr && stream.group->has_several_paths);
+      stays = stays || (stream.group != nullptr &&
+                        (stream.group->has_several_paths || stream.group->has_mixed_parts));
     }
     auto at = static_cast<std::uint32_t>(r.next);
     for (const std::uint32_t node : nodes_) at += std::exchange(r.streams[node].arrived, at);
@@ -41812,7 +41812,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   }
 
   static bool ended_before(const mixed_part& a, const mixed_part& b) noexcept {
-    return a.times->end != b.times->end ? a.times->end < b.times->end : a.times < b.times;
+    return a.times->end < b.times->end;
   }
   void merge_mixed() {
     const auto at = [this](std::size_t i) {
@@ -43491,7 +43491,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
 
   /// After the last node, in the same turn of the list of threads: until that ends, no group that a
   /// node was added with is forgotten. Returns notes for the profile.
-  std::vector<std::string> finish() {
+  [[gnu::cold]] std::vector<std::string> finish() {
     std::vector<std::string> told;
     few_notes notes(told);
     std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls
@@ -44123,7 +44123,7 @@ class KPROF_DETAIL_LOCAL unshared_calls {
         },
         latest_chunks);
   }
-  void tell(profile& out) const {
+  [[gnu::cold]] void tell(profile& out) const {
     std::vector<std::pair<std::uint32_t, std::string>> found;  // in the order of nodes
     for (const auto& calls : threads_of_) {
       const thread_calls& first = calls.second.front();
@@ -53894,6 +53894,9 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// The cycle has ended with this step: keeps its profile, unless the program has stopped within
   /// it, and hands it to the program, without the lock.
   void finish_cycle(steps_lock& lock, std::uint64_t last_step);
+  /// Keeps the profile of a cycle and copies it to `ended` where the program wants it; false where
+  /// the cycle has nothing.
+  bool keep_cycle(std::uint64_t last_step, profile& ended);
   std::string why_resting() const;
   /// The latest whole cycle, and which it is.
   profile whole_cycle() const;
@@ -54296,7 +54299,8 @@ inline bool has_recorded_nothing(const profile& run) {
   return same_scopes(run.complete, {}) && run.device.work.empty();
 }
 
-inline void session_steps::plan(const effective_settings& wanted, bool from_environment) {
+[[gnu::cold]] inline void session_steps::plan(const effective_settings& wanted,
+                                              bool from_environment) {
   wanted_ = wanted;
   from_environment_ = from_environment;
   if (wanted_.value.schedule.is_on() && !wanted_.value.step.empty()) {
@@ -54382,7 +54386,8 @@ inline void session_steps::arm() {
   if (scheduled_ && action(0) == step_action::nothing) rest();
 }
 
-inline status session_steps::start(const effective_settings& wanted, bool from_environment) {
+[[gnu::cold]] inline status session_steps::start(const effective_settings& wanted,
+                                                 bool from_environment) {
   const steps_lock lock(mutex_);
   plan(wanted, from_environment);
   status s = session_->start(wanted_, from_environment_);
@@ -54399,7 +54404,7 @@ inline void session_steps::stop() {
   if (counts) finish_cycle(lock, step_);
 }
 
-inline status session_steps::set_schedule(const step_schedule& wanted) {
+[[gnu::cold]] inline status session_steps::set_schedule(const step_schedule& wanted) {
   if (status s = check_schedule(wanted); !s) return s;
   const steps_lock lock(mutex_);
   effective_settings next{};
@@ -54428,7 +54433,7 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
   context_ = context;
 }
 
-inline profile session_steps::snapshot(single_scopes wanted) {
+[[gnu::cold]] inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
   // A recording that a schedule has on is of a cycle that has not ended.
@@ -54480,7 +54485,7 @@ inline void session_steps::advance(steps_lock& lock) {
   note_mark(number);
 }
 
-inline void session_steps::begin_cycle() {
+[[gnu::cold]] inline void session_steps::begin_cycle() {
   // A recording that begins forgets the last one, whether it gets its memory or not.
   if (std::exchange(is_only_recorded_, false)) ++left_out_;
   is_left_out_ = false;
@@ -54497,20 +54502,21 @@ inline void session_steps::begin_cycle() {
   ++left_out_;
 }
 
-inline void session_steps::finish_cycle(steps_lock& lock, std::uint64_t last_step) {
+[[gnu::cold]] inline bool session_steps::keep_cycle(std::uint64_t last_step, profile& ended) {
+  profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
+  if (has_cycle_ && !scheduled_ && has_recorded_nothing(run)) return false;
+  if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
+  session_->ceilings.add_to(run);
+  if (use_ != nullptr) ended = run, tell_left_out(ended);
+  if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
+  return true;
+}
+[[gnu::cold]] inline void session_steps::finish_cycle(steps_lock& lock, std::uint64_t last_step) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
   profile ended;
   bool is_empty = false;
-  const bool had_memory = attempt([&] {
-    profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
-    is_empty = has_cycle_ && !scheduled_ && has_recorded_nothing(run);
-    if (is_empty) return;
-    if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
-    session_->ceilings.add_to(run);
-    if (use_ != nullptr) ended = run, tell_left_out(ended);
-    if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
-  });
+  const bool had_memory = attempt([&] { is_empty = !keep_cycle(last_step, ended); });
   is_only_recorded_ = !had_memory;
   has_cycle_ = has_cycle_ || (had_memory && scheduled_);
   if (is_empty) return;  // the program has stopped before the next cycle

@@ -105,7 +105,7 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
 
   /// After the last node, in the same turn of the list of threads: until that ends, no group that a
   /// node was added with is forgotten. Returns notes for the profile.
-  std::vector<std::string> finish() {
+  [[gnu::cold]] std::vector<std::string> finish() {
     std::vector<std::string> told;
     few_notes notes(told);
     std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls

@@ -92,7 +92,7 @@ class KPROF_DETAIL_LOCAL unshared_calls {
         },
         latest_chunks);
   }
-  void tell(profile& out) const {
+  [[gnu::cold]] void tell(profile& out) const {
     std::vector<std::pair<std::uint32_t, std::string>> found;  // in the order of nodes
     for (const auto& calls : threads_of_) {
       const thread_calls& first = calls.second.front();

@@ -54,7 +54,7 @@ struct numbered_text {
 /// Numbers of texts that are alike up to them, as many of each: which of them differ in one number
 /// only. For each text the first of its group, itself where it has none; a group has at least
 /// `least` texts. The number with the most values is looked at first.
-inline std::vector<std::size_t> alike_but_for_one(
+[[gnu::cold]] inline std::vector<std::size_t> alike_but_for_one(
     const std::vector<std::vector<std::uint64_t>>& texts, std::size_t least) {
   std::vector<std::size_t> first(texts.size());
   for (std::size_t i = 0; i < first.size(); ++i) first[i] = i;

@@ -51,7 +51,7 @@ inline part_list take_shared(std::vector<part_list>& rows) {
 /// only, which are given from the least to the largest.
 class part_ranges {
  public:
-  void add(const part_list& set) {
+  [[gnu::cold]] void add(const part_list& set) {
     if (sets_++ == 0) {
       for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
     }
@@ -64,14 +64,14 @@ class part_ranges {
     }
   }
   /// Whether each set has each part, or a part that all have is a range.
-  bool tell_what_differs() const noexcept {
+  [[gnu::cold]] bool tell_what_differs() const noexcept {
     const auto is_kept = [&](const range& r) { return r.sets == sets_; };
     return (!uneven_ && std::all_of(ranges_.begin(), ranges_.end(), is_kept)) ||
            std::any_of(ranges_.begin(), ranges_.end(),
                        [&](const range& r) { return is_kept(r) && r.texts.is_range(); });
   }
   /// `range_stays`: where there is one range, it stays.
-  part_list parts(bool range_stays = false) const {
+  [[gnu::cold]] part_list parts(bool range_stays = false) const {
     part_list out;
     const auto is_whole_range = [&](const range& r) {
       return r.sets == sets_ && r.texts.is_range();

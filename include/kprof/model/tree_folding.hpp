@@ -61,7 +61,7 @@ class tree_folding {
     push(std::move(sets), scope_node::none);
   }
 
-  std::vector<folded_row> finish() {
+  [[gnu::cold]] std::vector<folded_row> finish() {
     std::vector<folded_row> out;
     while (!todo_.empty()) {
       auto [set, parent] = std::move(todo_.back());
@@ -152,7 +152,7 @@ class tree_folding {
   }
 
   /// Folds operators that differ in one number of their parameters.
-  void fold_operators(std::vector<row_set>& siblings) const {
+  [[gnu::cold]] void fold_operators(std::vector<row_set>& siblings) const {
     std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
     for (std::size_t i = 0; i < siblings.size(); ++i)
       if (!siblings[i].rows.empty() && has_one_set_of_parameters(siblings[i]))
@@ -204,7 +204,7 @@ class tree_folding {
     }
   }
 
-  folded_row merged(const row_set& set) const {
+  [[gnu::cold]] folded_row merged(const row_set& set) const {
     folded_row out;
     out.rows = set.rows.size();
     out.siblings = set.siblings;

@@ -156,10 +156,7 @@ class KPROF_DETAIL_LOCAL part_calls {
     mixed_ends_.assign(1, 0);
     for (const run& r : runs_) {
       join(arrived_.data() + r.next, arrived_.data() + r.end, r, find);
-      if (mixed_ends_.back() == mixed_.size()) continue;
-      std::sort(mixed_.begin() + static_cast<std::ptrdiff_t>(mixed_ends_.back()), mixed_.end(),
-                &ended_before);
-      mixed_ends_.push_back(mixed_.size());
+      if (mixed_ends_.back() != mixed_.size()) mixed_ends_.push_back(mixed_.size());
     }
     // Only parts of one number must come in the order of time, and most are of one thread.
     merge_mixed();
@@ -185,8 +182,8 @@ class KPROF_DETAIL_LOCAL part_calls {
     r.slice_end = end_of_slice(*r.log, r.left);
   }
   /// Puts the parts of the slice, which are in the order of time, by node: threads take turns
-  /// between operators, and parts of one are quicker to join together. Of a part that a thread does
-  /// on several paths those of all its nodes must stay in the order of time.
+  /// between operators, and parts of one are quicker to join together. Parts that a thread does on
+  /// several paths, or several threads do, must stay in the order of time.
   void put_by_node(const run& r, const part_note* first, const part_note* stop) noexcept {
     nodes_.clear();
     bool stays = false;
@@ -194,7 +191,8 @@ class KPROF_DETAIL_LOCAL part_calls {
       part_stream& stream = r.streams[n->node];
       if (stream.arrived++ != 0) continue;
       nodes_.push_back(n->node);
-      stays = stays || (stream.group != nullptr && stream.group->has_several_paths);
+      stays = stays || (stream.group != nullptr &&
+                        (stream.group->has_several_paths || stream.group->has_mixed_parts));
     }
     auto at = static_cast<std::uint32_t>(r.next);
     for (const std::uint32_t node : nodes_) at += std::exchange(r.streams[node].arrived, at);
@@ -256,7 +254,7 @@ class KPROF_DETAIL_LOCAL part_calls {
   }
 
   static bool ended_before(const mixed_part& a, const mixed_part& b) noexcept {
-    return a.times->end != b.times->end ? a.times->end < b.times->end : a.times < b.times;
+    return a.times->end < b.times->end;
   }
   void merge_mixed() {
     const auto at = [this](std::size_t i) {

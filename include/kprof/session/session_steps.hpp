@@ -100,6 +100,9 @@ class KPROF_DETAIL_LOCAL session_steps {
   /// The cycle has ended with this step: keeps its profile, unless the program has stopped within
   /// it, and hands it to the program, without the lock.
   void finish_cycle(steps_lock& lock, std::uint64_t last_step);
+  /// Keeps the profile of a cycle and copies it to `ended` where the program wants it; false where
+  /// the cycle has nothing.
+  bool keep_cycle(std::uint64_t last_step, profile& ended);
   std::string why_resting() const;
   /// The latest whole cycle, and which it is.
   profile whole_cycle() const;

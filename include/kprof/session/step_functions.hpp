@@ -24,7 +24,8 @@ inline bool has_recorded_nothing(const profile& run) {
   return same_scopes(run.complete, {}) && run.device.work.empty();
 }
 
-inline void session_steps::plan(const effective_settings& wanted, bool from_environment) {
+[[gnu::cold]] inline void session_steps::plan(const effective_settings& wanted,
+                                              bool from_environment) {
   wanted_ = wanted;
   from_environment_ = from_environment;
   if (wanted_.value.schedule.is_on() && !wanted_.value.step.empty()) {
@@ -110,7 +111,8 @@ inline void session_steps::arm() {
   if (scheduled_ && action(0) == step_action::nothing) rest();
 }
 
-inline status session_steps::start(const effective_settings& wanted, bool from_environment) {
+[[gnu::cold]] inline status session_steps::start(const effective_settings& wanted,
+                                                 bool from_environment) {
   const steps_lock lock(mutex_);
   plan(wanted, from_environment);
   status s = session_->start(wanted_, from_environment_);
@@ -127,7 +129,7 @@ inline void session_steps::stop() {
   if (counts) finish_cycle(lock, step_);
 }
 
-inline status session_steps::set_schedule(const step_schedule& wanted) {
+[[gnu::cold]] inline status session_steps::set_schedule(const step_schedule& wanted) {
   if (status s = check_schedule(wanted); !s) return s;
   const steps_lock lock(mutex_);
   effective_settings next{};
@@ -156,7 +158,7 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
   context_ = context;
 }
 
-inline profile session_steps::snapshot(single_scopes wanted) {
+[[gnu::cold]] inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
   const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
   // A recording that a schedule has on is of a cycle that has not ended.
@@ -208,7 +210,7 @@ inline void session_steps::advance(steps_lock& lock) {
   note_mark(number);
 }
 
-inline void session_steps::begin_cycle() {
+[[gnu::cold]] inline void session_steps::begin_cycle() {
   // A recording that begins forgets the last one, whether it gets its memory or not.
   if (std::exchange(is_only_recorded_, false)) ++left_out_;
   is_left_out_ = false;
@@ -225,20 +227,21 @@ inline void session_steps::begin_cycle() {
   ++left_out_;
 }
 
-inline void session_steps::finish_cycle(steps_lock& lock, std::uint64_t last_step) {
+[[gnu::cold]] inline bool session_steps::keep_cycle(std::uint64_t last_step, profile& ended) {
+  profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
+  if (has_cycle_ && !scheduled_ && has_recorded_nothing(run)) return false;
+  if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
+  session_->ceilings.add_to(run);
+  if (use_ != nullptr) ended = run, tell_left_out(ended);
+  if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
+  return true;
+}
+[[gnu::cold]] inline void session_steps::finish_cycle(steps_lock& lock, std::uint64_t last_step) {
   ++cycles_;
   if (use_ == nullptr && !scheduled_) return;
   profile ended;
   bool is_empty = false;
-  const bool had_memory = attempt([&] {
-    profile run = session_->snapshot(scopes_in_profile(single_scopes::beside_devices));
-    is_empty = has_cycle_ && !scheduled_ && has_recorded_nothing(run);
-    if (is_empty) return;
-    if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
-    session_->ceilings.add_to(run);
-    if (use_ != nullptr) ended = run, tell_left_out(ended);
-    if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
-  });
+  const bool had_memory = attempt([&] { is_empty = !keep_cycle(last_step, ended); });
   is_only_recorded_ = !had_memory;
   has_cycle_ = has_cycle_ || (had_memory && scheduled_);
   if (is_empty) return;  // the program has stopped before the next cycle

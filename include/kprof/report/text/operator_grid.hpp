@@ -91,7 +91,7 @@ class operator_grid {
       if (is_useful(c, chosen)) out.push_back(&c);
     return out;
   }
-  bool is_useful(const column& c, const operator_groups& chosen) const {
+  [[gnu::cold]] bool is_useful(const column& c, const operator_groups& chosen) const {
     const auto any = [&](auto holds) {
       return std::any_of(chosen.groups.begin(), chosen.groups.end(), [&](const operator_group& g) {
         return std::any_of(g.rows.begin(), g.rows.end(), holds);

@@ -149,7 +149,8 @@ class row_describer {
     }
   }
 
-  part_list ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays = false) const {
+  [[gnu::cold]] part_list ranges_of(const std::vector<std::uint32_t>& sets,
+                                    bool range_stays = false) const {
     part_ranges ranges;
     bool has_brief = false;
     for (const std::uint32_t node : sets) {
@@ -162,7 +163,8 @@ class row_describer {
   }
   /// Of sets whose short forms have nothing in common that differs: the fields that any of them
   /// uses.
-  part_list field_ranges_of(const std::vector<std::uint32_t>& sets, bool range_stays) const {
+  [[gnu::cold]] part_list field_ranges_of(const std::vector<std::uint32_t>& sets,
+                                          bool range_stays) const {
     std::vector<bool> used;
     part_ranges ranges;
     for (const std::uint32_t node : sets) {

@@ -140,7 +140,7 @@ class telling_lines {
 
   /// Leaves out parts, those of the fewest values first and of these the later, until it fits. With
   /// those that stay the text may still be too long.
-  std::string shortened(const described_row& row, std::size_t width) const {
+  [[gnu::cold]] std::string shortened(const described_row& row, std::size_t width) const {
     const part_list& parts = row.parts;
     std::vector<std::size_t> values;
     for (const parameter_part& part : parts) values.push_back(telling(row, part.place));
