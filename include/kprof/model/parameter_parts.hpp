@@ -75,7 +75,7 @@ inline bool is_default(const operator_field& f, parameter_cursor values,
 /// Which fields of a set of parameters become parts.
 enum class which_fields : std::uint8_t {
   telling,  // the short form or, without one, what is no default and has a meaning in the call
-  used,     // what is no default and has a meaning in the call
+  used,     // each field that is no default and has a meaning in the call
   all       // every field
 };
 

@@ -84,7 +84,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   /// For a log that refill() has given no chunk: the log folds the chunk that it writes to, and
-  /// begins it anew. False: it has none, or there was no memory or lock to fold it.
+  /// begins it anew. False: the log writes to no chunk, or memory or the lock was lacking.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* const c = own ? log.end_chunk() : nullptr;

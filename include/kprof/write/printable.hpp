@@ -147,18 +147,24 @@ inline std::string printable(std::string_view text, std::size_t width, bool asci
   return out;
 }
 
-/// Calls add(piece) for each character of a message, made fit to print in one line. Unlike
-/// printable(), it leaves backslashes alone: a message has its foreign parts escaped already, and
-/// this is for what was forgotten. Needs no memory: what it escapes fits into a std::string itself.
-template <class Add>
-[[gnu::cold]] void each_printable(std::string_view text, Add add) {
+/// Calls add(piece) for each character; escapes bytes that are no UTF-8, and characters of which
+/// is_refused() is true. Needs no memory: what it escapes fits into a std::string itself.
+template <class IsRefused, class Add>
+[[gnu::cold]] void each_escaped(std::string_view text, IsRefused is_refused, Add add) {
   while (!text.empty()) {
     const code_point c = first_character(text);
     if (c.size == 0) add("\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2));
-    else if (is_unsafe(c.value)) add(escaped(c.value));
+    else if (is_refused(c.value)) add(escaped(c.value));
     else add(text.substr(0, c.size));
     text.remove_prefix(c.size == 0 ? 1 : c.size);
   }
+}
+/// The same of a message, made fit to print in one line. Unlike printable(), it leaves backslashes
+/// alone: a message has its foreign parts escaped already, and this is for what was forgotten.
+template <class Add>
+[[gnu::cold]] void each_printable(std::string_view text, Add add) {
+  each_escaped(
+      text, [](char32_t c) { return is_unsafe(c); }, add);
 }
 [[gnu::cold]] inline std::string one_line(std::string_view text) {
   std::string out;

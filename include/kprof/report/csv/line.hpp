@@ -65,16 +65,12 @@ class csv_line {
   }
   static std::string readable_text(std::string_view field) {
     std::string out;
-    while (!field.empty()) {
-      const code_point c = first_character(field);
-      const bool is_control = (c.value < 0x20 || (c.value >= 0x7F && c.value <= 0x9F)) &&
-                              c.value != '\t' && c.value != '\r' && c.value != '\n';
-      const std::size_t size = c.size == 0 ? 1 : c.size;
-      if (c.size == 0) out += "\\x" + hexadecimal(static_cast<unsigned char>(field[0]), 2);
-      else if (is_control) out += escaped(c.value);
-      else out += field.substr(0, size);
-      field.remove_prefix(size);
-    }
+    each_escaped(
+        field,
+        [](char32_t c) {
+          return (c < 0x20 || (c >= 0x7F && c <= 0x9F)) && c != '\t' && c != '\r' && c != '\n';
+        },
+        [&](std::string_view piece) { out += piece; });
     return out;
   }
   template <class Number>
