@@ -7394,11 +7394,16 @@ enum class step_action : std::uint8_t {
   record_last,  // of a cycle
 };
 
+/// How many steps of its cycle come before this one, which is no step of `skip`.
+constexpr std::uint64_t place_in_cycle(const step_schedule& s, std::uint64_t step) noexcept {
+  return (step - s.skip) % (std::uint64_t{s.wait} + s.warmup + s.active);
+}
+
 constexpr step_action action_of(const step_schedule& s, std::uint64_t step) noexcept {
   if (!s.is_on()) return step_action::record;
   if (step < s.skip) return step_action::nothing;
   const std::uint64_t idle = s.wait, warm = idle + s.warmup, cycle = warm + s.active,
-                      done = step - s.skip, place = done % cycle;
+                      done = step - s.skip, place = place_in_cycle(s, step);
   if (s.repeat != 0 && done / cycle >= s.repeat) return step_action::nothing;
   if (place < idle) return step_action::nothing;
   if (place < warm) return step_action::warm_up;
@@ -8873,7 +8878,8 @@ class table_of_device {
   gpu_ceilings& to_;
 };
 
-inline void add_arithmetic(const device_info& device, const gpu_architecture& a, gpu_ceilings& to) {
+[[gnu::cold]] inline void add_arithmetic(const device_info& device, const gpu_architecture& a,
+                                         gpu_ceilings& to) {
   table_of_device table(device, a, to);
   table.cuda(dtype::f64, a.f64, table.f64_part());
   table.cuda(dtype::f32, a.f32);
@@ -9513,8 +9519,22 @@ class ceilings_reader {
     if (!to_factor(rest, kind, factor)) return false;
     into.one_thread *= factor;
     into.all_threads *= factor;
-    if (into.one_thread < 1e24 && into.all_threads < 1e24) return true;
-    return complain("is more than any machine reaches"), false;
+    return is_reachable(into);
+  }
+
+  /// False, and told, where no machine reaches both.
+  [[gnu::cold]] bool is_reachable(const rate_ceiling& r) {
+    if (r.one_thread >= 1e24 || r.all_threads >= 1e24)
+      return complain("is more than any machine reaches"), false;
+    for (const double known : {r.one_thread, r.all_threads})
+      if (known > 0 && known < 1)
+        return complain("is less than any machine reaches; is the unit missing?"), false;
+    if (r.one_thread <= 0 && r.all_threads <= 0)
+      return complain("gives neither number; leave the line out where none is known"), false;
+    // What was measured may be a little less for all.
+    if (r.all_threads > 0 && r.all_threads * 2 < r.one_thread && !r.is_lower_bound)
+      return complain("has less for all threads than for one; one thread's comes first"), false;
+    return true;
   }
 
   // ---- mistakes
@@ -11662,7 +11682,7 @@ class roofline {
     bool several = false, tensor_cores = false;
   };
 
-  void find_devices() {
+  [[gnu::cold]] void find_devices() {
     std::vector<bool> tensor_cores;
     for (const std::string& kernel : p_.device.kernels)
       tensor_cores.push_back(name_says_tensor_core(kernel_name(kernel)));
@@ -24275,6 +24295,12 @@ void reserve_more(std::vector<T>& v, std::size_t more) {
   const std::size_t wanted = v.size() + more;
   if (wanted > v.capacity()) v.reserve(wanted < 2 * v.capacity() ? 2 * v.capacity() : wanted);
 }
+/// The same, with at most a fifth of the memory empty.
+template <class T>
+void reserve_quarter(std::vector<T>& v, std::size_t more) {
+  const std::size_t wanted = v.size() + more, grown = v.capacity() / 4 * 5;
+  if (wanted > v.capacity()) v.reserve(wanted < grown ? grown : wanted);
+}
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -26105,10 +26131,10 @@ namespace detail {
        "Correct the parameters or the formula."},
       {c.merged, "merged",
        "calls kept without their parameters for want of memory; rows by parameters lack them. "
-       "Totals may take a quarter of " +
+       "Totals may take half of " +
            limit +
-           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
-           "parameters."},
+           ", and merging begins at three quarters of that half. Raise the limit, or have fewer "
+           "distinct parameters."},
   };
   add_shared_calls(c, oddities);
   return oddities;
@@ -30177,7 +30203,7 @@ class operator_grid {
     c.natural += wanted - width;
   }
 
-  void set_least() {
+  [[gnu::cold]] void set_least() {
     const bool comfortable =
         !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) {
           return rank_of(*c, plan_.device, nested_) >= comfort_rank;
@@ -34068,7 +34094,8 @@ inline bool asks_for_main_report(const settings& s) noexcept {
 
 /// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where
 /// KPROF asks for it, whatever the program has set meanwhile.
-inline exit_outputs outputs_at_exit(const settings& program, const settings& environment) {
+[[gnu::cold]] inline exit_outputs outputs_at_exit(const settings& program,
+                                                  const settings& environment) {
   exit_outputs out{environment.outputs,
                    asks_for_main_report(environment) ? environment.report : program.report};
   for (const output_request& request : program.outputs)
@@ -35293,6 +35320,14 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     return c;
   }
 
+  /// Gives a chunk that has been read and is in no queue back to the system, where more memory is
+  /// held than may be; else false.
+  bool release_excess(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (held_ <= limit_) return false;
+    release(c);
+    return true;
+  }
   /// Returns a chunk that has been read and is in no queue.
   void give_back(chunk* c) noexcept {
     const std::lock_guard lock(mutex_);
@@ -37025,7 +37060,7 @@ class tree_budget {
   std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
   /// Less is left than a few threads may need: what can be held once is not held twice.
   bool scarce() const noexcept { return now() >= limit() / 4; }
-  bool nearly_spent() const noexcept { return now() >= limit() / 2; }
+  bool nearly_spent() const noexcept { return now() >= limit() / 4 * 3; }
   bool spent() const noexcept { return now() >= limit(); }
 
  private:
@@ -37413,8 +37448,9 @@ class call_tree {
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
                     const work& values, bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
-    reserve_more(nodes_, 1);
+    reserve_quarter(nodes_, 1);
     const std::size_t payload_at = payloads_.size();
+    reserve_quarter(payloads_, stored(p.size, p.shown_size));
     payloads_.resize(payload_at + stored(p.size, p.shown_size));
     char* const stored_at = payloads_.data() + payload_at;
     if (p.size != 0) std::memcpy(stored_at, p.bytes, p.size);
@@ -37439,9 +37475,9 @@ class call_tree {
     return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
 
-  /// Bytes of a node; vectors are up to half empty.
+  /// Bytes of a node: of the vectors a fifth may be empty, of the buckets half.
   static constexpr std::uint64_t cost_of(std::uint32_t payload_size) noexcept {
-    return 2 * (sizeof(tree_node) + sizeof(std::uint32_t) + payload_size);
+    return (sizeof(tree_node) + payload_size) / 4 * 5 + 2 * sizeof(std::uint32_t);
   }
   static tree_node without_counts(const tree_node& n) noexcept {
     tree_node bare;
@@ -41041,7 +41077,8 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_CHUNK_SUPPLY_HPP
 
 // Where a thread's log gets its next chunk: a free one, or the oldest that no window of a step
-// keeps. The caller holds no lock of a log.
+// keeps. Totals that need more than a quarter of the memory get it from the chunks. The caller
+// holds no lock of a log.
 
 // <kprof/record/lock_in_time.hpp>
 #ifndef KPROF_RECORD_LOCK_IN_TIME_HPP
@@ -41215,6 +41252,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/recorder_counts.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -41224,7 +41263,8 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL chunk_supply {
  public:
-  explicit chunk_supply(recorder_counts& counts) noexcept : counts_(counts) {}
+  chunk_supply(recorder_counts& counts, const tree_budget& totals) noexcept
+      : counts_(counts), totals_(totals) {}
 
   chunk_pool pool;
   step_windows windows;
@@ -41234,7 +41274,10 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     windows.restart(bytes);
   }
   /// The pool alone: a thread that records meanwhile takes no more than that.
-  void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
+  void limit_to(std::size_t bytes) noexcept {
+    memory_.store(bytes, std::memory_order_relaxed);
+    leave_room_for_totals();
+  }
   /// Folds and gives back what is held above the limit: threads that recorded while it fell took
   /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
   [[gnu::cold]] void give_back_excess() noexcept {
@@ -41264,6 +41307,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { log.fold_when_full(deferrable); }); }));
     }
+    leave_room_for_totals();
     bool knows_steps = false;
     for (;;) {
       chunk* c = windows.take_unwanted();
@@ -41281,7 +41325,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       }
       c->owner->release(c);
       counts_.recycle_until(c->last_ticks);
-      return c;
+      if (!pool.release_excess(c)) return c;
     }
   }
 
@@ -41300,6 +41344,10 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
  private:
+  void leave_room_for_totals() noexcept {
+    const std::size_t memory = memory_.load(std::memory_order_relaxed);
+    pool.set_limit(memory - std::clamp<std::uint64_t>(totals_.now(), memory / 4, memory / 2));
+  }
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     return own ? pool.take(log.oldest()) : nullptr;
@@ -41314,6 +41362,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   recorder_counts& counts_;
+  const tree_budget& totals_;
+  std::atomic<std::size_t> memory_{0};
 };
 
 }  // namespace detail
@@ -42254,10 +42304,10 @@ class KPROF_DETAIL_LOCAL recorder {
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// A quarter of the memory may go to totals, the rest to logs.
+  /// Half of the memory may go to totals; logs have what those leave, at most three quarters.
   void set_memory(std::size_t bytes) noexcept {
     memory_limit_.store(bytes, std::memory_order_relaxed);
-    budget_.set_limit(bytes / 4);
+    budget_.set_limit(bytes / 2);
     chunks_.set_memory(bytes);
   }
   std::size_t memory_limit() const noexcept {
@@ -42537,7 +42587,7 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table sites_;
   path_table paths_{budget_};
   recorder_counts counts_;
-  chunk_supply chunks_{counts_};
+  chunk_supply chunks_{counts_, budget_};
   thread_list threads_{sites_, paths_, budget_, chunks_, counts_};
   pthread_key_t thread_end_{};
   bool knows_thread_ends_ = false;  // else, without keys, one that ended is shown as going on
@@ -44739,7 +44789,7 @@ inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
 
 /// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
 /// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
-inline std::vector<std::string> library_names() {
+[[gnu::cold]] inline std::vector<std::string> library_names() {
   if (const char* named = environment_variable("KPROF_CUPTI"); named != nullptr && *named != '\0')
     return {named};
   std::vector<std::string> names;
@@ -52233,6 +52283,14 @@ struct timed_work {
   }
 };
 
+/// All threads together are so little faster than one that they seem to have shared cores: those of
+/// a virtual machine lie on fewer cores of its host for a while. `sharers`: threads on each core.
+[[gnu::cold]] inline bool shared_cores(const rate_ceiling& found, unsigned threads,
+                                       unsigned sharers) noexcept {
+  const double cores = static_cast<double>(threads) / std::max(sharers, 1U);
+  return cores > 1 && found.one_thread > 0 && found.all_threads < 0.6 * cores * found.one_thread;
+}
+
 class cpu_measurement {
  public:
   [[gnu::cold]] cpu_measurement()
@@ -52264,6 +52322,7 @@ class cpu_measurement {
           with_one_and_all({.rounds = loop.run, .per_amount = loop.operations_per_round});
     }
     if (loops_.memory.read != nullptr) measure_memory();
+    repeat_on_shared_cores();
     return std::move(result_);
   }
 
@@ -52340,6 +52399,32 @@ class cpu_measurement {
     found.one_thread = found.all_threads = rate(w, 1, found);
     if (threads_.size() > 1) found.all_threads = rate(w, threads_.size(), found);
     return found;
+  }
+
+  /// Measures again what threads reached that seem to have shared cores, while there is time.
+  [[gnu::cold]] void repeat_on_shared_cores() {
+    const unsigned sharers = machine_.data.empty() ? 1 : machine_.data.front().sharers;
+    bool again = true;
+    while (again && read_clock_ns(CLOCK_MONOTONIC) < begin_ns_ + most_of_all) {
+      again = false;
+      for (std::size_t i = 0; i < result_.arithmetic.size(); ++i) {
+        rate_ceiling& found = result_.arithmetic[i].operations;
+        if (!shared_cores(found, threads_.size(), sharers)) continue;
+        const arithmetic_loop& loop = loops_.arithmetic[i];
+        timed_work w{.rounds = loop.run, .per_amount = loop.operations_per_round};
+        rate_ceiling repeated;
+        found.all_threads = std::max(found.all_threads, rate(w, threads_.size(), repeated));
+        again = true;
+      }
+    }
+    bool remains = false;
+    for (arithmetic_ceiling& a : result_.arithmetic)
+      if (shared_cores(a.operations, threads_.size(), sharers))
+        a.operations.is_lower_bound = remains = true;
+    if (remains)
+      note(
+          "all threads together were hardly faster than one at arithmetic, as where a virtual "
+          "machine's processors share a core: what they reached is a lower bound; measure again");
   }
 
   [[gnu::cold]] void measure_memory() {
@@ -53906,7 +53991,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   std::string why_resting() const;
   /// The latest whole cycle, and which it is.
   profile whole_cycle() const;
-  /// Says in the notes of a profile that its cycle has not ended.
+  /// Says in the notes of a profile that its cycle has not ended, or that the program has cut it.
   void tell_unfinished(profile& run) const;
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
@@ -53929,6 +54014,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
   bool is_left_out_ = false;      // the cycle that runs
+  bool is_cut_ = false;           // the program has stopped within a cycle, at step_
   std::uint64_t left_out_ = 0;    // cycles that there was no memory for
   // The latest cycle has ended without memory for its profile: it is still in the recorder.
   bool is_only_recorded_ = false;
@@ -54321,7 +54407,7 @@ inline bool has_recorded_nothing(const profile& run) {
   ++plans_;
   step_ = cycles_ = left_out_ = 0;
   driver_ = nullptr;
-  is_left_out_ = is_only_recorded_ = has_cycle_ = false;
+  is_left_out_ = is_only_recorded_ = has_cycle_ = is_cut_ = false;
   cycle_ = {};
   scheduled_.store(wanted_.value.enabled && wanted_.value.schedule.is_on());
 }
@@ -54343,15 +54429,18 @@ inline bool has_recorded_nothing(const profile& run) {
   const std::uint64_t running = cycle_of(wanted_.value.schedule, step_);
   if (scheduled_ && running > cycle_number_)
     run.state += "; cycle " + std::to_string(running) + " has not ended";
+  if (is_cut_ && running > cycle_number_ && place_in_cycle(wanted_.value.schedule, step_) > 0)
+    run.state += "; the program stopped within cycle " + std::to_string(running);
   return run;
 }
 [[gnu::cold]] inline void session_steps::tell_unfinished(profile& run) const {
   const step_schedule& s = wanted_.value.schedule;
-  const std::uint64_t place =
-      (step_ - s.skip) % (std::uint64_t{s.wait} + s.warmup + s.active) - s.wait - s.warmup;
-  run.notes.push_back("cycle " + std::to_string(cycle_of(s, step_)) +
-                      " of the schedule has not ended: " + std::to_string(place) + " of its " +
-                      std::to_string(s.active) + " active steps have");
+  const std::uint64_t place = place_in_cycle(s, step_) - s.wait - s.warmup;
+  const std::string cycle = "cycle " + std::to_string(cycle_of(s, step_)) + " of the schedule",
+                    active = std::to_string(place) + " of its " + std::to_string(s.active) +
+                             " active steps ";
+  run.notes.push_back(is_cut_ ? "the program stopped within " + cycle + ": " + active + "had ended"
+                              : cycle + " has not ended: " + active + "have");
 }
 
 inline void session_steps::rest() {
@@ -54405,6 +54494,7 @@ inline void session_steps::arm() {
 inline void session_steps::stop() {
   steps_lock lock(mutex_);
   const bool counts = is_running() && (!scheduled_ || action(step_) >= step_action::record);
+  is_cut_ = is_cut_ || (scheduled_ && is_running());
   scheduled_ = false;
   session_->stop();
   if (counts) finish_cycle(lock, step_);
@@ -54441,17 +54531,17 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
 
 [[gnu::cold]] inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
-  const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
+  const bool warms_up = (scheduled_ || is_cut_) && action(step_) == step_action::warm_up;
   // A recording that a schedule has on is of a cycle that has not ended.
   const bool is_unfinished = scheduled_ && is_running();
-  bool shows_cycle = has_cycle_ && (warms_up || is_unfinished || !has_profile());
+  bool shows_cycle = has_cycle_ && (warms_up || is_unfinished || is_cut_ || !has_profile());
   profile run = shows_cycle ? whole_cycle() : session_->snapshot(scopes_in_profile(wanted));
   if (!shows_cycle && has_cycle_ && !scheduled_ && has_recorded_nothing(run)) {
     shows_cycle = true;  // the program has stopped before the next cycle
     run = whole_cycle();
   }
   tell_left_out(run);
-  if (!shows_cycle && is_unfinished && !warms_up) tell_unfinished(run);
+  if (!shows_cycle && (is_unfinished || is_cut_) && !warms_up) tell_unfinished(run);
   if (!shows_cycle && warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
@@ -54513,7 +54603,11 @@ inline void session_steps::advance(steps_lock& lock) {
   if (has_cycle_ && !scheduled_ && has_recorded_nothing(run)) return false;
   if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
   session_->ceilings.add_to(run);
-  if (use_ != nullptr) ended = run, tell_left_out(ended);
+  if (use_ != nullptr) {
+    ended = run;
+    tell_left_out(ended);
+    if (is_cut_) tell_unfinished(ended);
+  }
   if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
   return true;
 }
@@ -54676,7 +54770,7 @@ KPROF_DETAIL_LOCAL inline void in_child() {
 
 /// The session of the process, made now if there is none; nullptr and the reason when another
 /// build's cannot be used.
-KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) {
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) {
   hub_record& hub = the_hub();
   const void* found = load(hub.session);
   if (found == nullptr) {

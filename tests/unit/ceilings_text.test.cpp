@@ -123,6 +123,16 @@ TEST_CASE("ceilings_text.a_line_that_is_wrong_is_told_and_changes_nothing") {
   CHECK_THAT(mistake_of("clock = 3 G"), Contains("has another unit than GHz"));
   CHECK_THAT(mistake_of("L1.size = 32 KB"), Contains("has another unit than KiB or MiB"));
   CHECK_THAT(mistake_of("f32 = 1e20 1 TFLOP/s"), Contains("is more than any machine reaches"));
+  for (const char* small : {"f32 = 1e-300 -", "f32 = 118 233e-15 TFLOP/s", "DRAM = - 0.5"})
+    CHECK_THAT(mistake_of(small),
+               Contains("is less than any machine reaches; is the unit missing"));
+  for (const char* none : {"f32 = - -", "DRAM = >= - - GB/s"})
+    CHECK_THAT(mistake_of(none), Contains("gives neither number; leave the line out"));
+  CHECK_THAT(mistake_of("f32 = 233 100 GFLOP/s"),
+             Contains("has less for all threads than for one"));
+  // What was measured on one core, or while another program disturbed it.
+  for (const char* fine : {"f32 = 118 117 GFLOP/s", "f32 = >= 233 100 GFLOP/s"})
+    CHECK(read_ceilings(fine).mistakes.empty());
   CHECK_THAT(mistake_of("gpu.f32 = 1"), Contains("stands before a line that names the device"));
   for (const char* threads : {"0", "-1", "65537", "2.5", "99999999999999999999", "two"})
     CHECK_THAT(mistake_of(std::string("threads = ") + threads),

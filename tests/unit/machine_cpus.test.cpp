@@ -18,6 +18,19 @@
 
 using namespace kprof::detail;
 
+TEST_CASE("machine_cpus.threads_that_seem_to_have_shared_cores") {
+  CHECK(shared_cores({.one_thread = 60e9, .all_threads = 61e9}, 2, 1));
+  CHECK(shared_cores({.one_thread = 60e9, .all_threads = 130e9}, 4, 1));
+  CHECK_FALSE(shared_cores({.one_thread = 60e9, .all_threads = 118e9}, 2, 1));
+  // The clock of a large processor falls where all cores compute.
+  CHECK_FALSE(shared_cores({.one_thread = 60e9, .all_threads = 2500e9}, 64, 1));
+  // Two threads on each core, as the system says.
+  CHECK_FALSE(shared_cores({.one_thread = 60e9, .all_threads = 61e9}, 2, 2));
+  CHECK_FALSE(shared_cores({.one_thread = 60e9, .all_threads = 60e9}, 1, 1));
+  CHECK_FALSE(shared_cores({.one_thread = 0, .all_threads = 0}, 8, 1));
+  CHECK_FALSE(shared_cores({.one_thread = 60e9, .all_threads = 200e9}, 4, 0));
+}
+
 TEST_CASE("machine_cpus.lists_of_cpus") {
   CHECK(cpu_list("0") == std::vector<int>{0});
   CHECK(cpu_list("0-3,8") == std::vector<int>{0, 1, 2, 3, 8});

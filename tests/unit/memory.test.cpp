@@ -110,6 +110,31 @@ TEST_CASE("memory.too_many_parameters_are_merged_and_counted") {
   CHECK(kprof::snapshot().complete.merged == 0);
 }
 
+TEST_CASE("memory.totals_get_what_they_need_from_the_logs") {
+  REQUIRE(kprof::start(with_memory(8)));
+  const auto record_plain = [] {
+    for (int i = 0; i < 300'000; ++i) { KPROF_OP(Plain); }
+    return kprof::snapshot({.timeline = true});
+  };
+  const std::uint64_t window = record_plain().complete.in_timeline;
+  for (int token = 0; token < 600; ++token)
+    for (int layer = 0; layer < 12; ++layer) {
+      KPROF_REGION("layer " + std::to_string(layer));
+      KPROF_OP(Row, {token});
+    }
+  const kprof::profile p = record_plain();
+  CHECK(p.complete.merged == 0);
+  CHECK(p.complete.dropped == 0);
+  CHECK(calls(p, "layer 7/Row id=599") == 1);
+  CHECK(p.complete.recorded == 2 * 300'000 + 2 * 12 * 600);
+  // Of eight mebibytes the logs have six, and now about five.
+  CHECK(p.cost.memory <= p.cost.memory_limit);
+  CHECK(p.complete.in_timeline < window / 20 * 19);
+  CHECK(p.complete.in_timeline > window / 2);
+  REQUIRE(kprof::start(with_memory(8)));
+  CHECK(record_plain().complete.in_timeline > window / 10 * 9);
+}
+
 TEST_CASE("memory.endless_region_names_are_merged_too") {
   REQUIRE(kprof::start(with_memory(1)));
   for (int i = 0; i < 20'000; ++i) {

@@ -40,9 +40,9 @@ void do_part(std::int64_t id, int part, int of = parts) { do_part(id, part, of, 
 enum class room { all, groups, nothing };
 void give(room r) {
   kprof::detail::tree_budget& budget = kprof::detail::own_recorder->budget();
-  const std::uint64_t used = std::max<std::uint64_t>(budget.now(), 100'000);
+  const std::uint64_t used = std::max<std::uint64_t>(budget.now(), 300'000);
   if (budget.now() < used) budget.add(used - budget.now());  // goes with the process
-  budget.set_limit(r == room::all ? 1'000'000'000 : r == room::groups ? 2 * used : 1);
+  budget.set_limit(r == room::all ? 1'000'000'000 : r == room::groups ? used + used / 3 : 1);
 }
 void fold() {
   kprof::detail::own_recorder->each_thread([](kprof::detail::thread_log&) {});

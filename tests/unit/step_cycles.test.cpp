@@ -62,6 +62,39 @@ TEST_CASE("step_cycles.a_profile_is_of_the_latest_whole_cycle_and_says_which") {
   CHECK(kprof::snapshot().steps.empty());
 }
 
+TEST_CASE("step_cycles.a_program_that_stops_within_a_cycle") {
+  static std::vector<kprof::profile> handed;
+  handed.clear();
+  kprof::on_profile([](const kprof::profile& p, void*) { handed.push_back(p); });
+  kprof::settings wanted;
+  wanted.schedule = {.warmup = 1, .active = 3};
+  REQUIRE(kprof::start(wanted));
+  run_steps(3);  // no cycle has ended
+  kprof::stop();
+  kprof::profile p = kprof::snapshot();
+  CHECK(indices(p) == std::vector<std::uint64_t>{1, 2});
+  const std::string cut = "the program stopped within cycle 1 of the schedule: 2 of its 3 active";
+  REQUIRE_FALSE(p.notes.empty());
+  CHECK(p.notes.back() == cut + " steps had ended");
+  REQUIRE(handed.size() == 1);
+  REQUIRE_FALSE(handed[0].notes.empty());
+  CHECK(handed[0].notes.back() == p.notes.back());
+
+  for (const int more : {1, 2}) {  // of the second cycle: its warm-up, and an active step
+    REQUIRE(kprof::start(wanted));
+    run_steps(4 + more);
+    { KPROF_OP(kprof_test::Forward, {.n = 100}); }
+    kprof::stop();
+    kprof::stop();
+    p = kprof::snapshot();
+    CHECK(indices(p) == std::vector<std::uint64_t>{1, 2, 3});
+    CHECK(p.state ==
+          "cycle 1 of the schedule, the latest whole one; the program stopped within cycle 2");
+  }
+  kprof::on_profile(nullptr);
+  REQUIRE(kprof::start());
+}
+
 TEST_CASE("step_cycles.stop_hands_over_no_cycle_that_has_recorded_nothing") {
   static int profiles = 0;
   kprof::on_profile([](const kprof::profile&, void*) { ++profiles; });

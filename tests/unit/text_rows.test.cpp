@@ -280,9 +280,9 @@ TEST_CASE("report.what_went_wrong_stands_out") {
   CHECK(count_of(page_of(kprof_test::troubled_profile(), at_width(200)), "\n! ") == 7);
   CHECK(has(page_of(kprof_test::troubled_profile(), at_width(300)),
             "\n! 77,000 merged: calls kept without their parameters for want of memory; rows by "
-            "parameters lack them. Totals may take a quarter of "
-            "the memory limit (64.0 MiB), and merging begins at half of that quarter. Raise the "
-            "limit, or have fewer distinct parameters.\n"));
+            "parameters lack them. Totals may take half of "
+            "the memory limit (64.0 MiB), and merging begins at three quarters of that half. Raise "
+            "the limit, or have fewer distinct parameters.\n"));
 }
 
 TEST_CASE("report.the_state_is_told_when_nothing_is_being_recorded") {

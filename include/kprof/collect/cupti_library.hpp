@@ -41,7 +41,7 @@ inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
 
 /// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
 /// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
-inline std::vector<std::string> library_names() {
+[[gnu::cold]] inline std::vector<std::string> library_names() {
   if (const char* named = environment_variable("KPROF_CUPTI"); named != nullptr && *named != '\0')
     return {named};
   std::vector<std::string> names;

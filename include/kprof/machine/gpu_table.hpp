@@ -96,7 +96,8 @@ class table_of_device {
   gpu_ceilings& to_;
 };
 
-inline void add_arithmetic(const device_info& device, const gpu_architecture& a, gpu_ceilings& to) {
+[[gnu::cold]] inline void add_arithmetic(const device_info& device, const gpu_architecture& a,
+                                         gpu_ceilings& to) {
   table_of_device table(device, a, to);
   table.cuda(dtype::f64, a.f64, table.f64_part());
   table.cuda(dtype::f32, a.f32);

@@ -262,8 +262,22 @@ class ceilings_reader {
     if (!to_factor(rest, kind, factor)) return false;
     into.one_thread *= factor;
     into.all_threads *= factor;
-    if (into.one_thread < 1e24 && into.all_threads < 1e24) return true;
-    return complain("is more than any machine reaches"), false;
+    return is_reachable(into);
+  }
+
+  /// False, and told, where no machine reaches both.
+  [[gnu::cold]] bool is_reachable(const rate_ceiling& r) {
+    if (r.one_thread >= 1e24 || r.all_threads >= 1e24)
+      return complain("is more than any machine reaches"), false;
+    for (const double known : {r.one_thread, r.all_threads})
+      if (known > 0 && known < 1)
+        return complain("is less than any machine reaches; is the unit missing?"), false;
+    if (r.one_thread <= 0 && r.all_threads <= 0)
+      return complain("gives neither number; leave the line out where none is known"), false;
+    // What was measured may be a little less for all.
+    if (r.all_threads > 0 && r.all_threads * 2 < r.one_thread && !r.is_lower_bound)
+      return complain("has less for all threads than for one; one thread's comes first"), false;
+    return true;
   }
 
   // ---- mistakes

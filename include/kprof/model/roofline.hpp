@@ -120,7 +120,7 @@ class roofline {
     bool several = false, tensor_cores = false;
   };
 
-  void find_devices() {
+  [[gnu::cold]] void find_devices() {
     std::vector<bool> tensor_cores;
     for (const std::string& kernel : p_.device.kernels)
       tensor_cores.push_back(name_says_tensor_core(kernel_name(kernel)));

@@ -240,8 +240,9 @@ class call_tree {
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
                     const work& values, bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
-    reserve_more(nodes_, 1);
+    reserve_quarter(nodes_, 1);
     const std::size_t payload_at = payloads_.size();
+    reserve_quarter(payloads_, stored(p.size, p.shown_size));
     payloads_.resize(payload_at + stored(p.size, p.shown_size));
     char* const stored_at = payloads_.data() + payload_at;
     if (p.size != 0) std::memcpy(stored_at, p.bytes, p.size);
@@ -266,9 +267,9 @@ class call_tree {
     return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
 
-  /// Bytes of a node; vectors are up to half empty.
+  /// Bytes of a node: of the vectors a fifth may be empty, of the buckets half.
   static constexpr std::uint64_t cost_of(std::uint32_t payload_size) noexcept {
-    return 2 * (sizeof(tree_node) + sizeof(std::uint32_t) + payload_size);
+    return (sizeof(tree_node) + payload_size) / 4 * 5 + 2 * sizeof(std::uint32_t);
   }
   static tree_node without_counts(const tree_node& n) noexcept {
     tree_node bare;

@@ -79,6 +79,14 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     return c;
   }
 
+  /// Gives a chunk that has been read and is in no queue back to the system, where more memory is
+  /// held than may be; else false.
+  bool release_excess(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (held_ <= limit_) return false;
+    release(c);
+    return true;
+  }
   /// Returns a chunk that has been read and is in no queue.
   void give_back(chunk* c) noexcept {
     const std::lock_guard lock(mutex_);

@@ -3,7 +3,8 @@
 #define KPROF_RECORD_CHUNK_SUPPLY_HPP
 
 // Where a thread's log gets its next chunk: a free one, or the oldest that no window of a step
-// keeps. The caller holds no lock of a log.
+// keeps. Totals that need more than a quarter of the memory get it from the chunks. The caller
+// holds no lock of a log.
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/chunk_pool.hpp>
@@ -11,8 +12,11 @@
 #include <kprof/record/recorder_counts.hpp>
 #include <kprof/record/step_windows.hpp>
 #include <kprof/record/thread_log.hpp>
+#include <kprof/record/tree_node.hpp>
 #include <kprof/write/attempt.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -22,7 +26,8 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL chunk_supply {
  public:
-  explicit chunk_supply(recorder_counts& counts) noexcept : counts_(counts) {}
+  chunk_supply(recorder_counts& counts, const tree_budget& totals) noexcept
+      : counts_(counts), totals_(totals) {}
 
   chunk_pool pool;
   step_windows windows;
@@ -32,7 +37,10 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     windows.restart(bytes);
   }
   /// The pool alone: a thread that records meanwhile takes no more than that.
-  void limit_to(std::size_t bytes) noexcept { pool.set_limit(bytes - bytes / 4); }
+  void limit_to(std::size_t bytes) noexcept {
+    memory_.store(bytes, std::memory_order_relaxed);
+    leave_room_for_totals();
+  }
   /// Folds and gives back what is held above the limit: threads that recorded while it fell took
   /// chunks of others. What there is no memory to fold stays. The caller holds the list's lock.
   [[gnu::cold]] void give_back_excess() noexcept {
@@ -62,6 +70,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { log.fold_when_full(deferrable); }); }));
     }
+    leave_room_for_totals();
     bool knows_steps = false;
     for (;;) {
       chunk* c = windows.take_unwanted();
@@ -79,7 +88,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       }
       c->owner->release(c);
       counts_.recycle_until(c->last_ticks);
-      return c;
+      if (!pool.release_excess(c)) return c;
     }
   }
 
@@ -98,6 +107,10 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
  private:
+  void leave_room_for_totals() noexcept {
+    const std::size_t memory = memory_.load(std::memory_order_relaxed);
+    pool.set_limit(memory - std::clamp<std::uint64_t>(totals_.now(), memory / 4, memory / 2));
+  }
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     return own ? pool.take(log.oldest()) : nullptr;
@@ -112,6 +125,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   recorder_counts& counts_;
+  const tree_budget& totals_;
+  std::atomic<std::size_t> memory_{0};
 };
 
 }  // namespace detail

@@ -54,10 +54,10 @@ class KPROF_DETAIL_LOCAL recorder {
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// A quarter of the memory may go to totals, the rest to logs.
+  /// Half of the memory may go to totals; logs have what those leave, at most three quarters.
   void set_memory(std::size_t bytes) noexcept {
     memory_limit_.store(bytes, std::memory_order_relaxed);
-    budget_.set_limit(bytes / 4);
+    budget_.set_limit(bytes / 2);
     chunks_.set_memory(bytes);
   }
   std::size_t memory_limit() const noexcept {
@@ -337,7 +337,7 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table sites_;
   path_table paths_{budget_};
   recorder_counts counts_;
-  chunk_supply chunks_{counts_};
+  chunk_supply chunks_{counts_, budget_};
   thread_list threads_{sites_, paths_, budget_, chunks_, counts_};
   pthread_key_t thread_end_{};
   bool knows_thread_ends_ = false;  // else, without keys, one that ended is shown as going on

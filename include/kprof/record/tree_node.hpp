@@ -29,7 +29,7 @@ class tree_budget {
   std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
   /// Less is left than a few threads may need: what can be held once is not held twice.
   bool scarce() const noexcept { return now() >= limit() / 4; }
-  bool nearly_spent() const noexcept { return now() >= limit() / 2; }
+  bool nearly_spent() const noexcept { return now() >= limit() / 4 * 3; }
   bool spent() const noexcept { return now() >= limit(); }
 
  private:

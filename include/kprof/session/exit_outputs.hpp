@@ -49,7 +49,8 @@ inline bool asks_for_main_report(const settings& s) noexcept {
 
 /// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where
 /// KPROF asks for it, whatever the program has set meanwhile.
-inline exit_outputs outputs_at_exit(const settings& program, const settings& environment) {
+[[gnu::cold]] inline exit_outputs outputs_at_exit(const settings& program,
+                                                  const settings& environment) {
   exit_outputs out{environment.outputs,
                    asks_for_main_report(environment) ? environment.report : program.report};
   for (const output_request& request : program.outputs)

@@ -147,7 +147,7 @@ KPROF_DETAIL_LOCAL inline void in_child() {
 
 /// The session of the process, made now if there is none; nullptr and the reason when another
 /// build's cannot be used.
-KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) {
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) {
   hub_record& hub = the_hub();
   const void* found = load(hub.session);
   if (found == nullptr) {

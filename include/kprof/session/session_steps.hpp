@@ -106,7 +106,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   std::string why_resting() const;
   /// The latest whole cycle, and which it is.
   profile whole_cycle() const;
-  /// Says in the notes of a profile that its cycle has not ended.
+  /// Says in the notes of a profile that its cycle has not ended, or that the program has cut it.
   void tell_unfinished(profile& run) const;
   /// The session stops until the schedule comes to its next step. `why`: for reports.
   void rest();
@@ -129,6 +129,7 @@ class KPROF_DETAIL_LOCAL session_steps {
   const bool* driver_ = nullptr;  // names the thread whose steps are counted: the first to call
   std::uint64_t cycles_ = 0;      // that have ended
   bool is_left_out_ = false;      // the cycle that runs
+  bool is_cut_ = false;           // the program has stopped within a cycle, at step_
   std::uint64_t left_out_ = 0;    // cycles that there was no memory for
   // The latest cycle has ended without memory for its profile: it is still in the recorder.
   bool is_only_recorded_ = false;

@@ -40,7 +40,7 @@ inline bool has_recorded_nothing(const profile& run) {
   ++plans_;
   step_ = cycles_ = left_out_ = 0;
   driver_ = nullptr;
-  is_left_out_ = is_only_recorded_ = has_cycle_ = false;
+  is_left_out_ = is_only_recorded_ = has_cycle_ = is_cut_ = false;
   cycle_ = {};
   scheduled_.store(wanted_.value.enabled && wanted_.value.schedule.is_on());
 }
@@ -62,15 +62,18 @@ inline bool has_recorded_nothing(const profile& run) {
   const std::uint64_t running = cycle_of(wanted_.value.schedule, step_);
   if (scheduled_ && running > cycle_number_)
     run.state += "; cycle " + std::to_string(running) + " has not ended";
+  if (is_cut_ && running > cycle_number_ && place_in_cycle(wanted_.value.schedule, step_) > 0)
+    run.state += "; the program stopped within cycle " + std::to_string(running);
   return run;
 }
 [[gnu::cold]] inline void session_steps::tell_unfinished(profile& run) const {
   const step_schedule& s = wanted_.value.schedule;
-  const std::uint64_t place =
-      (step_ - s.skip) % (std::uint64_t{s.wait} + s.warmup + s.active) - s.wait - s.warmup;
-  run.notes.push_back("cycle " + std::to_string(cycle_of(s, step_)) +
-                      " of the schedule has not ended: " + std::to_string(place) + " of its " +
-                      std::to_string(s.active) + " active steps have");
+  const std::uint64_t place = place_in_cycle(s, step_) - s.wait - s.warmup;
+  const std::string cycle = "cycle " + std::to_string(cycle_of(s, step_)) + " of the schedule",
+                    active = std::to_string(place) + " of its " + std::to_string(s.active) +
+                             " active steps ";
+  run.notes.push_back(is_cut_ ? "the program stopped within " + cycle + ": " + active + "had ended"
+                              : cycle + " has not ended: " + active + "have");
 }
 
 inline void session_steps::rest() {
@@ -124,6 +127,7 @@ inline void session_steps::arm() {
 inline void session_steps::stop() {
   steps_lock lock(mutex_);
   const bool counts = is_running() && (!scheduled_ || action(step_) >= step_action::record);
+  is_cut_ = is_cut_ || (scheduled_ && is_running());
   scheduled_ = false;
   session_->stop();
   if (counts) finish_cycle(lock, step_);
@@ -160,17 +164,17 @@ inline void session_steps::on_profile(profile_function use, void* context) noexc
 
 [[gnu::cold]] inline profile session_steps::snapshot(single_scopes wanted) {
   const steps_lock lock(mutex_);
-  const bool warms_up = scheduled_ && action(step_) == step_action::warm_up;
+  const bool warms_up = (scheduled_ || is_cut_) && action(step_) == step_action::warm_up;
   // A recording that a schedule has on is of a cycle that has not ended.
   const bool is_unfinished = scheduled_ && is_running();
-  bool shows_cycle = has_cycle_ && (warms_up || is_unfinished || !has_profile());
+  bool shows_cycle = has_cycle_ && (warms_up || is_unfinished || is_cut_ || !has_profile());
   profile run = shows_cycle ? whole_cycle() : session_->snapshot(scopes_in_profile(wanted));
   if (!shows_cycle && has_cycle_ && !scheduled_ && has_recorded_nothing(run)) {
     shows_cycle = true;  // the program has stopped before the next cycle
     run = whole_cycle();
   }
   tell_left_out(run);
-  if (!shows_cycle && is_unfinished && !warms_up) tell_unfinished(run);
+  if (!shows_cycle && (is_unfinished || is_cut_) && !warms_up) tell_unfinished(run);
   if (!shows_cycle && warms_up && run.complete.recorded != 0)
     run.notes.push_back(
         "these are steps of the schedule's warm-up, which does not count: none of "
@@ -232,7 +236,11 @@ inline void session_steps::advance(steps_lock& lock) {
   if (has_cycle_ && !scheduled_ && has_recorded_nothing(run)) return false;
   if (scheduled_) cycle_number_ = cycle_of(wanted_.value.schedule, last_step);
   session_->ceilings.add_to(run);
-  if (use_ != nullptr) ended = run, tell_left_out(ended);
+  if (use_ != nullptr) {
+    ended = run;
+    tell_left_out(ended);
+    if (is_cut_) tell_unfinished(ended);
+  }
   if (scheduled_) cycle_ = std::move(run);  // else the program has stopped within it
   return true;
 }

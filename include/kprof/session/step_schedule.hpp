@@ -55,11 +55,16 @@ enum class step_action : std::uint8_t {
   record_last,  // of a cycle
 };
 
+/// How many steps of its cycle come before this one, which is no step of `skip`.
+constexpr std::uint64_t place_in_cycle(const step_schedule& s, std::uint64_t step) noexcept {
+  return (step - s.skip) % (std::uint64_t{s.wait} + s.warmup + s.active);
+}
+
 constexpr step_action action_of(const step_schedule& s, std::uint64_t step) noexcept {
   if (!s.is_on()) return step_action::record;
   if (step < s.skip) return step_action::nothing;
   const std::uint64_t idle = s.wait, warm = idle + s.warmup, cycle = warm + s.active,
-                      done = step - s.skip, place = done % cycle;
+                      done = step - s.skip, place = place_in_cycle(s, step);
   if (s.repeat != 0 && done / cycle >= s.repeat) return step_action::nothing;
   if (place < idle) return step_action::nothing;
   if (place < warm) return step_action::warm_up;

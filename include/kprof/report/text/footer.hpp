@@ -74,10 +74,10 @@ namespace detail {
        "Correct the parameters or the formula."},
       {c.merged, "merged",
        "calls kept without their parameters for want of memory; rows by parameters lack them. "
-       "Totals may take a quarter of " +
+       "Totals may take half of " +
            limit +
-           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
-           "parameters."},
+           ", and merging begins at three quarters of that half. Raise the limit, or have fewer "
+           "distinct parameters."},
   };
   add_shared_calls(c, oddities);
   return oddities;

@@ -250,7 +250,7 @@ class operator_grid {
     c.natural += wanted - width;
   }
 
-  void set_least() {
+  [[gnu::cold]] void set_least() {
     const bool comfortable =
         !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) {
           return rank_of(*c, plan_.device, nested_) >= comfort_rank;
