@@ -26601,7 +26601,7 @@ class row_describer {
   /// `sets`: the nodes of the row, where it holds several sets of parameters.
   part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
     part_list out;
-    if (row.invalid) out.push_back({invalid_place, invalid_text(row)});
+    if (row.invalid) out.push_back({invalid_place, invalid_text(row), false, true});
     add_keys(out, row);
     if (row.variants > 1) {
       if (row.operators == 1) append(out, ranges_of(sets, true));
@@ -27524,29 +27524,21 @@ class kernel_grid {
     std::vector<std::string> texts, facts(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) texts.push_back(told(i, lines, described));
     const text_lines whole = parameters_->at_width(fact_width);
-    const auto add = [&](const auto& fact_of) {
+    for (std::size_t kind = 0; kind < kinds_of_facts; ++kind) {
       const std::vector<std::uint32_t> number = equal_texts(texts);
       std::vector<std::vector<std::size_t>> sets(rows_.size());
       for (std::size_t i = 0; i < rows_.size(); ++i) sets[number[i]].push_back(i);
       for (const std::vector<std::size_t>& set : sets) {
         if (set.size() < 2) continue;
         std::vector<std::string> of_set;
-        for (const std::size_t i : set) of_set.push_back(fact_of(i));
+        for (const std::size_t i : set) of_set.push_back(fact(kind, i, whole));
         if (std::equal(of_set.begin() + 1, of_set.end(), of_set.begin())) continue;
         for (std::size_t k = 0; k < set.size(); ++k) {
           texts[set[k]] += of_set[k] + '\n';
           facts[set[k]].append(facts[set[k]].empty() ? "" : ", ").append(of_set[k]);
         }
       }
-    };
-    add([&](std::size_t i) { return whole[i][0]; });
-    for (const kernel_column& c : kernel_columns) {
-      if (c.is("calls")) break;
-      if (c.cell != nullptr) add([&](std::size_t i) { return fact_of(c, rows_[i]); });
     }
-    for (const group_key key : {group_key::thread, group_key::call_site})
-      add([&](std::size_t i) { return value_text(rows_[i], key); });
-    add([&](std::size_t i) { return '#' + row_key_text(rows_[i].key); });
     const std::size_t width = table_.cells.columns[column("kernel")].width, indent = 2;
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (!facts[i].empty())
@@ -27554,6 +27546,22 @@ class kernel_grid {
           lines[i].push_back(std::string(indent, ' ') + line);
   }
 
+  /// What may tell a row from another: its parameters, what each column says, where it was
+  /// launched and how; its key, which always does.
+  [[gnu::cold]] std::string fact(std::size_t kind, std::size_t row, const text_lines& whole) const {
+    if (kind == 0) return whole[row][0];
+    if (kind < kinds_of_facts - 4) {
+      const kernel_column& c = kernel_columns[kind - 1];
+      return c.cell != nullptr && &c < column_called("calls") ? fact_of(c, rows_[row])
+                                                              : std::string{};
+    }
+    switch (kinds_of_facts - kind) {
+      case 4: return value_text(rows_[row], group_key::thread);
+      case 3: return value_text(rows_[row], group_key::call_site);
+      case 2: return rows_[row].cooperative ? "cooperative" : "not cooperative";
+      default: return '#' + row_key_text(rows_[row].key);
+    }
+  }
   /// What a column says of a row, for a line that has no header above it.
   [[gnu::cold]] std::string fact_of(const kernel_column& c, const kernel_row& row) const {
     const auto shown = [&](const std::string& text) {
@@ -27573,6 +27581,7 @@ class kernel_grid {
     return {};
   }
 
+  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 4;
   static constexpr std::size_t fact_width = 60;  // columns of one fact
   static constexpr std::size_t room_for_facts = 20;
 

@@ -222,7 +222,7 @@ TEST_CASE("report.no_line_is_wider_than_asked") {
 #ifdef KPROF_TEST_SHORT
   constexpr int step = 13, random_step = 53;
 #else
-  constexpr int step = 2, random_step = 11;
+  constexpr int step = 5, random_step = 29;
 #endif
   std::size_t variant = 0;
   for (const kprof::profile& p : profiles)
@@ -314,7 +314,7 @@ TEST_CASE("report.the_width_that_is_said_to_be_enough_is_enough") {
 #ifdef KPROF_TEST_SHORT
   constexpr unsigned seeds = 5;
 #else
-  constexpr unsigned seeds = 20;
+  constexpr unsigned seeds = 10;
 #endif
   for (unsigned seed = 0; seed < 2 * seeds; ++seed)
     profiles.push_back(kprof_test::random_profile(seed));

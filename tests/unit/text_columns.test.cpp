@@ -103,6 +103,26 @@ TEST_CASE("report.a_share_of_a_ceiling_that_may_be_higher_has_a_sign") {
   CHECK(kprof_test::has(kprof_test::page_of(p, options), "<= 71.4%"));
 }
 
+TEST_CASE("report.a_row_of_invalid_parameters_says_so_however_narrow_it_is") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    const auto conv = b.op(main, "Convolution",
+                           "batch=3" + n + " channels=6" + n + " height=22" + n + " width=21" + n +
+                               " filters=12" + n + " kernel_height=" + n + " kernel_width=1" + n);
+    b.calls(conv, 1, 1000).work(conv, 100, 10, 10);
+    b.p.nodes[conv].work.valid = i != 3;
+  }
+  for (const unsigned width : {72U, 80U, 100U}) {
+    report_options options = at_width(width);
+    options.tree = false;
+    const std::string page = page_of(b.done(), options);
+    INFO(page);
+    CHECK(kprof_test::count_of(page, " invalid: ") == 1);
+  }
+}
+
 TEST_CASE("report.a_machine_that_could_not_be_measured_has_the_reason") {
   kprof::profile p = kprof_test::sample_profile();
   CHECK_FALSE(kprof_test::has(kprof_test::page_of(p, kprof_test::at_width(160)), "roof: n/a"));

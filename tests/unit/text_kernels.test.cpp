@@ -84,6 +84,21 @@ TEST_CASE("text_kernels.a_line_of_what_differs_can_be_read_alone") {
   CHECK_FALSE(has(rows, "none"));
 }
 
+TEST_CASE("text_kernels.rows_that_differ_in_how_they_were_launched_alone_say_so") {
+  kprof_test::device_builder b;
+  const auto op = b.op(b.thread("main", 1), "A");
+  b.calls(op, 2, 100);
+  b.kernel(op, "k", 1, 1000, 4);
+  b.kernel(op, "k", 1, 1500, 4).cooperative = true;
+  report_options options = ascii_at_width(76);
+  options.kernels = true;
+  const std::string rows = section(page_of(b.done(), options), "Kernels");
+  INFO(rows);
+  CHECK(has(rows, "\n    not cooperative\n"));
+  CHECK(has(rows, "\n    cooperative\n"));
+  CHECK_FALSE(has(rows, "#"));
+}
+
 TEST_CASE("text_kernels.the_heading_speaks_of_all_rows_and_the_largest_is_never_folded") {
   kprof_test::device_builder b;
   const auto op = b.op(b.thread("main", 1), "A");
