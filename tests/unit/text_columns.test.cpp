@@ -114,7 +114,7 @@ TEST_CASE("report.a_row_of_invalid_parameters_says_so_however_narrow_it_is") {
     b.calls(conv, 1, 1000).work(conv, 100, 10, 10);
     b.p.nodes[conv].work.valid = i != 3;
   }
-  for (const unsigned width : {72U, 80U, 100U}) {
+  for (const int width : {72, 80, 100}) {
     report_options options = at_width(width);
     options.tree = false;
     const std::string page = page_of(b.done(), options);

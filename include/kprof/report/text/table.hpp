@@ -100,7 +100,7 @@ namespace detail {
               });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped: ",
+              "work was skipped; totals count what the formula says: ",
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
