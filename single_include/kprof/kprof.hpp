@@ -27018,6 +27018,7 @@ class kernel_parameters {
     } else if (!row.parameters.empty()) {
       parts.push_back({first_place + 1, row.parameters});
     }
+    if (row.cooperative) parts.push_back({first_place + 2, "cooperative"});
     return parts;
   }
 
@@ -27547,18 +27548,17 @@ class kernel_grid {
   }
 
   /// What may tell a row from another: its parameters, what each column says, where it was
-  /// launched and how; its key, which always does.
+  /// launched; its key, which always does.
   [[gnu::cold]] std::string fact(std::size_t kind, std::size_t row, const text_lines& whole) const {
     if (kind == 0) return whole[row][0];
-    if (kind < kinds_of_facts - 4) {
+    if (kind < kinds_of_facts - 3) {
       const kernel_column& c = kernel_columns[kind - 1];
       return c.cell != nullptr && &c < column_called("calls") ? fact_of(c, rows_[row])
                                                               : std::string{};
     }
     switch (kinds_of_facts - kind) {
-      case 4: return value_text(rows_[row], group_key::thread);
-      case 3: return value_text(rows_[row], group_key::call_site);
-      case 2: return rows_[row].cooperative ? "cooperative" : "not cooperative";
+      case 3: return value_text(rows_[row], group_key::thread);
+      case 2: return value_text(rows_[row], group_key::call_site);
       default: return '#' + row_key_text(rows_[row].key);
     }
   }
@@ -27581,7 +27581,7 @@ class kernel_grid {
     return {};
   }
 
-  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 4;
+  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 3;
   static constexpr std::size_t fact_width = 60;  // columns of one fact
   static constexpr std::size_t room_for_facts = 20;
 
@@ -30676,7 +30676,7 @@ namespace detail {
               });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped: ",
+              "work was skipped; totals count what the formula says: ",
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);

@@ -265,18 +265,17 @@ class kernel_grid {
   }
 
   /// What may tell a row from another: its parameters, what each column says, where it was
-  /// launched and how; its key, which always does.
+  /// launched; its key, which always does.
   [[gnu::cold]] std::string fact(std::size_t kind, std::size_t row, const text_lines& whole) const {
     if (kind == 0) return whole[row][0];
-    if (kind < kinds_of_facts - 4) {
+    if (kind < kinds_of_facts - 3) {
       const kernel_column& c = kernel_columns[kind - 1];
       return c.cell != nullptr && &c < column_called("calls") ? fact_of(c, rows_[row])
                                                               : std::string{};
     }
     switch (kinds_of_facts - kind) {
-      case 4: return value_text(rows_[row], group_key::thread);
-      case 3: return value_text(rows_[row], group_key::call_site);
-      case 2: return rows_[row].cooperative ? "cooperative" : "not cooperative";
+      case 3: return value_text(rows_[row], group_key::thread);
+      case 2: return value_text(rows_[row], group_key::call_site);
       default: return '#' + row_key_text(rows_[row].key);
     }
   }
@@ -299,7 +298,7 @@ class kernel_grid {
     return {};
   }
 
-  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 4;
+  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 3;
   static constexpr std::size_t fact_width = 60;  // columns of one fact
   static constexpr std::size_t room_for_facts = 20;
 

@@ -77,6 +77,7 @@ class kernel_parameters {
     } else if (!row.parameters.empty()) {
       parts.push_back({first_place + 1, row.parameters});
     }
+    if (row.cooperative) parts.push_back({first_place + 2, "cooperative"});
     return parts;
   }
 
