@@ -215,8 +215,12 @@ int command_line(int argc, char** argv) {
       ->type_name("OUTPUT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  bool page = false;
+  shows->add_flag("--html", page,
+                  "write the page beside the file, run.html for run.json, and say where");
   shows->footer(
       "  kprof show run.json\n"
+      "  kprof show run.json --html\n"
       "  kprof show run.json --output 'trace(path=run.trace.json),csv(path=run.csv)'");
 
   query_command query(app);
@@ -231,7 +235,7 @@ int command_line(int argc, char** argv) {
     return 2;
   }
   CLI11_PARSE(app, own, argv);
-  if (shows->parsed()) return kprof_tool::show(profile, outputs);
+  if (shows->parsed()) return kprof_tool::show(profile, outputs, page);
   if (query.is_asked()) return kprof_tool::query(query.words());
   if (compare.is_asked()) return kprof_tool::compare(compare.words());
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);

@@ -7,6 +7,7 @@
 #include <kprof/write/printable.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,6 @@ int complain(int code, const std::string& what) {
 /// What is to be written; in `errors` what is wrong with it.
 std::vector<kprof::output_request> requests_of(const std::vector<std::string>& outputs,
                                                std::vector<std::string>& errors) {
-  if (outputs.empty()) return {{"report"}};
   std::vector<kprof::output_request> all;
   for (const std::string& text : outputs) {
     // The first report of settings is the session's own, whose options are no request's.
@@ -35,11 +35,24 @@ std::vector<kprof::output_request> requests_of(const std::vector<std::string>& o
   return all;
 }
 
+/// "runs/a.html" for "runs/a.json" and "runs/a.json.gz".
+std::string page_beside(const std::string& file) {
+  std::filesystem::path path = file;
+  if (path.extension() == ".gz") path.replace_extension();
+  return path.replace_extension(".html").string();
+}
+
 }  // namespace
 
-int show(const std::string& file, const std::vector<std::string>& outputs) {
+int show(const std::string& file, const std::vector<std::string>& outputs, bool page) {
   std::vector<std::string> errors;
-  const std::vector<kprof::output_request> requests = requests_of(outputs, errors);
+  std::vector<kprof::output_request> requests = requests_of(outputs, errors);
+  const std::string page_path = page_beside(file);
+  if (page && page_path == file)
+    errors.push_back('"' + file +
+                     "\" is what the page would be named; write --output \"html(path=FILE)\"");
+  if (page) requests.push_back({"html", {{"path", page_path}}});
+  if (requests.empty()) requests.push_back({"report"});
   for (const std::string& error : errors) complain(2, error);
   if (!errors.empty()) return 2;
   kprof::profile run;
@@ -50,6 +63,7 @@ int show(const std::string& file, const std::vector<std::string>& outputs) {
   for (const kprof::output_request& request : requests)
     if (const kprof::status s = kprof::write(run, request.output, request.options); !s)
       code = complain(1, request.output + ": " + s.message);
+  if (page && code == 0) std::printf("wrote %s\n", kprof::detail::one_line(page_path).c_str());
   return code;
 }
 

@@ -56,6 +56,16 @@ def check_outputs(folder):
     again = show(folder, "b.json").stdout
     check("without loss", again == show(folder, profile).stdout, again)
 
+    for name in ("b.json", "c.json.gz"):
+        r = show(folder, profile, "--output", f"save(path={name})")
+        r = show(folder, name, "--html")
+        page = name[0] + ".html"
+        check(f"a page beside {name}", (r.returncode, r.stdout) == (0, f"wrote {page}\n"), r)
+        check("which is one", "</html>" in (folder / page).read_text()[-20:], "")
+    r = show(folder, "b.json", "--html", "--output", "report(top=1)")
+    said = r.stdout.endswith("wrote b.html\n") and r.stdout.startswith("kprof · ")
+    check("beside a report", r.returncode == 0 and said, r)
+
 
 def check_mistakes(folder):
     r = show(folder, "nowhere.json")
@@ -71,6 +81,11 @@ def check_mistakes(folder):
     r = show(folder, profile, "--output", "sketch(path=x)")
     known = "unknown output 'sketch'" in r.stderr
     check("an unknown output is told", r.returncode == 2 and known, r)
+    (folder / "run.html").write_text(pathlib.Path(profile).read_text())
+    r = show(folder, "run.html", "--html")
+    kept = (folder / "run.html").read_text().startswith("{")
+    told = "is what the page would be named" in r.stderr
+    check("a page never replaces the profile", (r.returncode, kept, told) == (2, True, True), r)
     r = show(folder, profile, "--output", "off")
     check("as is none", r.returncode == 2 and "asks for no output" in r.stderr, r)
     r = show(folder, profile, "--output", "trace(path=no/x.json),trace(path=c.json)")
