@@ -37050,6 +37050,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/sampled_calls.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -37062,7 +37063,11 @@ namespace detail {
 class tree_budget {
  public:
   void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
-  std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+  /// So many are left by others.
+  void set_room(std::uint64_t bytes) noexcept { room_.store(bytes, std::memory_order_relaxed); }
+  std::uint64_t limit() const noexcept {
+    return std::min(limit_.load(std::memory_order_relaxed), room_.load(std::memory_order_relaxed));
+  }
 
   void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -37075,6 +37080,7 @@ class tree_budget {
  private:
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> limit_{0};
+  std::atomic<std::uint64_t> room_{~std::uint64_t{0}};
 };
 
 /// The parameters of an operator or the name of a region; and how the parameters are shown, where
@@ -40101,6 +40107,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
   }
 
+  bool has_backlog() const noexcept { return backlog_ != 0; }
   /// Folds the oldest chunk that waits.
   void fold_chunk() {
     if (backlog_ != 0) fold_full(1);
@@ -41086,7 +41093,7 @@ KPROF_DETAIL_END
 #define KPROF_RECORD_CHUNK_SUPPLY_HPP
 
 // Where a thread's log gets its next chunk: a free one, or the oldest that no window of a step
-// keeps. Totals that need more than a quarter of the memory get it from the chunks. The caller
+// keeps. Totals that will need more than a quarter of the memory get it from the chunks. The caller
 // holds no lock of a log.
 
 // <kprof/record/lock_in_time.hpp>
@@ -41114,7 +41121,15 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KPROF_DETAIL_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define KPROF_DETAIL_THREAD_SANITIZER
+#endif
+
+#if defined(__GLIBC__) && !defined(KPROF_DETAIL_THREAD_SANITIZER)
 // Not the time of day, which may be set meanwhile.
 inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
 inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
@@ -41272,7 +41287,7 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL chunk_supply {
  public:
-  chunk_supply(recorder_counts& counts, const tree_budget& totals) noexcept
+  chunk_supply(recorder_counts& counts, tree_budget& totals) noexcept
       : counts_(counts), totals_(totals) {}
 
   chunk_pool pool;
@@ -41318,6 +41333,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
     leave_room_for_totals();
     bool knows_steps = false;
+    unsigned folded = 0, given_back = 0;
     for (;;) {
       chunk* c = windows.take_unwanted();
       if (c == nullptr) c = take_oldest(log, waits);
@@ -41326,7 +41342,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       knows_steps = true;
       const auto owner = waits.lock(c->owner->mutex());
       if (!owner) return pool.put_back(c), nullptr;
-      if (!c->folded && !attempt([&] { counts_.time_folding([c] { c->owner->fold(); }); }))
+      folded += c->folded ? 0 : 1;
+      if (!c->folded && !attempt([&] { counts_.time_folding([c] { fold_up_to(*c); }); }))
         return pool.put_back(c), nullptr;
       if (windows.keep(c, first_ticks(*c), c->last_ticks)) {
         c->owner->pass_over(c);
@@ -41334,7 +41351,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       }
       c->owner->release(c);
       counts_.recycle_until(c->last_ticks);
-      if (!pool.release_excess(c)) return c;
+      if (folded == most_folded || given_back++ == most_given_back || !pool.release_excess(c))
+        return c;
     }
   }
 
@@ -41353,9 +41371,21 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
  private:
+  /// The owner's chunks up to this one, which has mostly none before it. All that wait may be a
+  /// quarter of the memory: a guard waits for this.
+  static void fold_up_to(const chunk& c) {
+    while (!c.folded && c.owner->has_backlog()) c.owner->fold_chunk();
+  }
+
+  // A guard waits for that. What is above the limit then goes with the next ones.
+  static constexpr unsigned most_folded = 2, most_given_back = 16;
+
+  /// Totals are held to what chunks do not hold, and get it long before they need it: a snapshot
+  /// folds many chunks at a time, and parameters are merged from three quarters of it on.
   void leave_room_for_totals() noexcept {
-    const std::size_t memory = memory_.load(std::memory_order_relaxed);
-    pool.set_limit(memory - std::clamp<std::uint64_t>(totals_.now(), memory / 4, memory / 2));
+    const std::uint64_t memory = memory_.load(std::memory_order_relaxed), least = memory / 4;
+    pool.set_limit(memory - std::clamp(4 * totals_.now(), least, memory / 2));
+    totals_.set_room(std::max(least, memory - std::min<std::uint64_t>(memory, pool.held())));
   }
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
@@ -41371,7 +41401,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   recorder_counts& counts_;
-  const tree_budget& totals_;
+  tree_budget& totals_;
   std::atomic<std::size_t> memory_{0};
 };
 
@@ -42313,7 +42343,7 @@ class KPROF_DETAIL_LOCAL recorder {
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// Half of the memory may go to totals; logs have what those leave, at most three quarters.
+  /// Half of the memory may go to totals, three quarters to logs; each has what the other leaves.
   void set_memory(std::size_t bytes) noexcept {
     memory_limit_.store(bytes, std::memory_order_relaxed);
     budget_.set_limit(bytes / 2);
@@ -42349,7 +42379,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::size_t waiting = log.parts.size(), few = threads_.deferrable_parts(memory_limit());
     if (waiting < few) return true;
     const std::uint64_t until = log.parts[waiting / 2].end;  // by which others have folded
-    return own.unlock(), join_parts_in_turn(until, waiting >= 4 * few), true;
+    return own.unlock(), join_parts_in_turn(until, waiting / few), true;
   }
 
   /// Counts a scope for which the tables have no place or no memory; always false.
@@ -42509,11 +42539,11 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  /// By a thread whose parts are too many. While another thread joins they stay; with `many` of
-  /// them this waits up to 5 ms for it: it may have no processor. Without memory they stay too.
-  void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
+  /// By a thread whose parts are `times` as many as may wait. While another thread joins, or
+  /// without memory, they stay. With more this waits for it up to 5 ms, and with many a second.
+  void join_parts_in_turn(std::uint64_t until, std::size_t times) noexcept {
     std::unique_lock lock(threads_.mutex(), std::try_to_lock);
-    if (!lock && many) lock = lock_within(5, threads_.mutex());
+    if (!lock && times >= 4) lock = lock_within(times < 16 ? 5 : 1000, threads_.mutex());
     if (lock)
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));

@@ -3,7 +3,7 @@
 #define KPROF_RECORD_CHUNK_SUPPLY_HPP
 
 // Where a thread's log gets its next chunk: a free one, or the oldest that no window of a step
-// keeps. Totals that need more than a quarter of the memory get it from the chunks. The caller
+// keeps. Totals that will need more than a quarter of the memory get it from the chunks. The caller
 // holds no lock of a log.
 
 #include <kprof/build_options.hpp>
@@ -26,7 +26,7 @@ namespace detail {
 
 class KPROF_DETAIL_LOCAL chunk_supply {
  public:
-  chunk_supply(recorder_counts& counts, const tree_budget& totals) noexcept
+  chunk_supply(recorder_counts& counts, tree_budget& totals) noexcept
       : counts_(counts), totals_(totals) {}
 
   chunk_pool pool;
@@ -72,6 +72,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
     }
     leave_room_for_totals();
     bool knows_steps = false;
+    unsigned folded = 0, given_back = 0;
     for (;;) {
       chunk* c = windows.take_unwanted();
       if (c == nullptr) c = take_oldest(log, waits);
@@ -80,7 +81,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       knows_steps = true;
       const auto owner = waits.lock(c->owner->mutex());
       if (!owner) return pool.put_back(c), nullptr;
-      if (!c->folded && !attempt([&] { counts_.time_folding([c] { c->owner->fold(); }); }))
+      folded += c->folded ? 0 : 1;
+      if (!c->folded && !attempt([&] { counts_.time_folding([c] { fold_up_to(*c); }); }))
         return pool.put_back(c), nullptr;
       if (windows.keep(c, first_ticks(*c), c->last_ticks)) {
         c->owner->pass_over(c);
@@ -88,7 +90,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
       }
       c->owner->release(c);
       counts_.recycle_until(c->last_ticks);
-      if (!pool.release_excess(c)) return c;
+      if (folded == most_folded || given_back++ == most_given_back || !pool.release_excess(c))
+        return c;
     }
   }
 
@@ -107,9 +110,21 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
  private:
+  /// The owner's chunks up to this one, which has mostly none before it. All that wait may be a
+  /// quarter of the memory: a guard waits for this.
+  static void fold_up_to(const chunk& c) {
+    while (!c.folded && c.owner->has_backlog()) c.owner->fold_chunk();
+  }
+
+  // A guard waits for that. What is above the limit then goes with the next ones.
+  static constexpr unsigned most_folded = 2, most_given_back = 16;
+
+  /// Totals are held to what chunks do not hold, and get it long before they need it: a snapshot
+  /// folds many chunks at a time, and parameters are merged from three quarters of it on.
   void leave_room_for_totals() noexcept {
-    const std::size_t memory = memory_.load(std::memory_order_relaxed);
-    pool.set_limit(memory - std::clamp<std::uint64_t>(totals_.now(), memory / 4, memory / 2));
+    const std::uint64_t memory = memory_.load(std::memory_order_relaxed), least = memory / 4;
+    pool.set_limit(memory - std::clamp(4 * totals_.now(), least, memory / 2));
+    totals_.set_room(std::max(least, memory - std::min<std::uint64_t>(memory, pool.held())));
   }
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
@@ -125,7 +140,7 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   recorder_counts& counts_;
-  const tree_budget& totals_;
+  tree_budget& totals_;
   std::atomic<std::size_t> memory_{0};
 };
 

@@ -54,7 +54,7 @@ class KPROF_DETAIL_LOCAL recorder {
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// Half of the memory may go to totals; logs have what those leave, at most three quarters.
+  /// Half of the memory may go to totals, three quarters to logs; each has what the other leaves.
   void set_memory(std::size_t bytes) noexcept {
     memory_limit_.store(bytes, std::memory_order_relaxed);
     budget_.set_limit(bytes / 2);
@@ -90,7 +90,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::size_t waiting = log.parts.size(), few = threads_.deferrable_parts(memory_limit());
     if (waiting < few) return true;
     const std::uint64_t until = log.parts[waiting / 2].end;  // by which others have folded
-    return own.unlock(), join_parts_in_turn(until, waiting >= 4 * few), true;
+    return own.unlock(), join_parts_in_turn(until, waiting / few), true;
   }
 
   /// Counts a scope for which the tables have no place or no memory; always false.
@@ -250,11 +250,11 @@ class KPROF_DETAIL_LOCAL recorder {
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
   }
 
-  /// By a thread whose parts are too many. While another thread joins they stay; with `many` of
-  /// them this waits up to 5 ms for it: it may have no processor. Without memory they stay too.
-  void join_parts_in_turn(std::uint64_t until, bool many) noexcept {
+  /// By a thread whose parts are `times` as many as may wait. While another thread joins, or
+  /// without memory, they stay. With more this waits for it up to 5 ms, and with many a second.
+  void join_parts_in_turn(std::uint64_t until, std::size_t times) noexcept {
     std::unique_lock lock(threads_.mutex(), std::try_to_lock);
-    if (!lock && many) lock = lock_within(5, threads_.mutex());
+    if (!lock && times >= 4) lock = lock_within(times < 16 ? 5 : 1000, threads_.mutex());
     if (lock)
       static_cast<void>(
           attempt([&] { counts_.time_folding([&] { threads_.join_parts(until); }); }));

@@ -129,6 +129,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
   }
 
+  bool has_backlog() const noexcept { return backlog_ != 0; }
   /// Folds the oldest chunk that waits.
   void fold_chunk() {
     if (backlog_ != 0) fold_full(1);

@@ -10,6 +10,7 @@
 #include <kprof/record/sampled_calls.hpp>
 #include <kprof/record/slow_calls.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,11 @@ namespace detail {
 class tree_budget {
  public:
   void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
-  std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+  /// So many are left by others.
+  void set_room(std::uint64_t bytes) noexcept { room_.store(bytes, std::memory_order_relaxed); }
+  std::uint64_t limit() const noexcept {
+    return std::min(limit_.load(std::memory_order_relaxed), room_.load(std::memory_order_relaxed));
+  }
 
   void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -35,6 +40,7 @@ class tree_budget {
  private:
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> limit_{0};
+  std::atomic<std::uint64_t> room_{~std::uint64_t{0}};
 };
 
 /// The parameters of an operator or the name of a region; and how the parameters are shown, where

@@ -15,7 +15,15 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KPROF_DETAIL_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define KPROF_DETAIL_THREAD_SANITIZER
+#endif
+
+#if defined(__GLIBC__) && !defined(KPROF_DETAIL_THREAD_SANITIZER)
 // Not the time of day, which may be set meanwhile.
 inline constexpr clockid_t lock_clock = CLOCK_MONOTONIC;
 inline int lock_until(std::mutex& mutex, const timespec& end) noexcept {
