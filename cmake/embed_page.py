@@ -97,22 +97,40 @@ def template_end(script, at):
     return at + 1
 
 
+def joined(script):
+    """Declarations that follow one another as one, where nothing in the first may end it before."""
+
+    def join(found):
+        is_whole = found[1].count("(") == found[1].count(")")
+        return found[1] + ("," if is_whole else ";let ")
+
+    return re.sub(r"(\blet [^;{}`]*);let (?=[^;]*=)", join, script)
+
+
 def packed_script(script):
-    """Without comments and without spaces beside punctuation, but for texts and new lines: these
-    end statements."""
+    """Without comments, without spaces beside punctuation and without brackets around a single
+    parameter, but for texts and new lines: these end statements where no semicolon does. What
+    does not change is declared by the shorter word too."""
     out, at = [], 0
 
     def pack(code):
+        code = re.sub(r"((?<!\+)\+|=>) *\n\s*", r"\1 ", code)
         code = re.sub(r" *([,;:{}()\[\]=<>?&|*!]) *", r"\1", re.sub(r" +", " ", code))
         # Beside a name, a bracket or a text, which is where `code` ends, a sign is no other one.
         code = re.sub(r"(^|[\w)\]]) ?([+-]) ?(?=[\w(\[]|$)", r"\1\2", code)
-        out.append(re.sub(r";\s*}", "}", re.sub(r"([,({\[])\n\s*", r"\1", code)))
+        code = re.sub(r"(?<![\w$)\]])\((\w+)\)=>", r"\1=>", code.replace(" / ", "/"))
+        code = re.sub(r"\bconst\b(?=[ {\[])", "let", re.sub(r"(?<![\w.$])0\.(?=\d)", ".", code))
+        code = re.sub(r" ([+-]=)|([)\]]/) ", r"\1\2", code)
+        code = re.sub(r"([|&=?:])\n\s*", r"\1", re.sub(r"\s*\n\s*(?=[?:|&.)\]}])", "", code))
+        code = re.sub(r"([,;({\[])\n\s*", r"\1", code)
+        out.append(re.sub(r"[;,]\s*}|,(?=[\])])", lambda end: end[0][1:].strip(), code))
 
     while True:
         found = TEXT.search(script, at)
         if not found:
             pack(script[at:])
-            return re.sub(r" *\n\s*", "\n", "".join(out))
+            whole = re.sub(r" *\n\s*", "\n", "".join(out))
+            return joined(joined(re.sub(r"}\n(?=(?:function|return|let|if|for)\b)", "}", whole)))
         pack(script[at : found.start()])
         at = found.end()
         if found["template"]:
@@ -123,7 +141,7 @@ def packed_script(script):
 
 def packed_style(style):
     style = re.sub(r"([:;,{])\s", r"\1", style).replace(" {", "{").replace(" }", "}")
-    return style.replace(";}", "}")
+    return style.replace(" > ", ">").replace(";}", "}").replace("}\n", "}") + "\n"
 
 
 def sources(folder):
@@ -191,23 +209,32 @@ def self_test():
         if shortened(text) != expected:
             fail(f"{text!r} gives {shortened(text)!r}")
     scripts = (
-        ("const a = 1;  // why", "const a=1;"),
+        ("const a = 1;  // why", "let a=1;"),
         ("f(a, \"b, c\", 'd : e');", "f(a,\"b, c\",'d : e');"),
         ("f(`a, ${g({ b: `c, ${d}` }, \"}\")} : e`, 1);",
          "f(`a, ${g({ b: `c, ${d}` }, \"}\")} : e`,1);"),
         ("x = t.replace(/[/ ] ,/g, \" \");", "x=t.replace(/[/ ] ,/g,\" \");"),
-        ("a = b / c, d = e / f;", "a=b / c,d=e / f;"),
-        ("return a - -b;\nlet x = y + +z;", "return a - -b;\nlet x=y + +z;"),
+        ("a = b / c, d = e / f;", "a=b/c,d=e/f;"),
+        ("return a - -b;\nlet x = y + +z;", "return a - -b;let x=y + +z;"),
         ("x = a + (b - c) + \"d\" + e + `f`;", "x=a+(b-c)+\"d\"+e+`f`;"),
-        ("f(a,\n  { b,\n c });\ng();", "f(a,{b,c});\ng();"),
+        ("f(a,\n  { b,\n c });\ng();", "f(a,{b,c});g();"),
         ("if (a) {\n  b();\n}\nc();", "if(a){b()}\nc();"),
-        ("return -a;\nx = \"b\" + -c;", "return-a;\nx=\"b\" + -c;"),
+        ("return -a;\nx = \"b\" + -c;", "return-a;x=\"b\" + -c;"),
         ("x = a++ + b - --c;", "x=a++ + b - --c;"),
+        ("const a = f(1);\nconst b = 2;\nc();", "let a=f(1),b=2;c();"),
+        ("for (const a of b) c(a);\nconst { d } = e;", "for(let a of b)c(a);let{d}=e;"),
+        ("a += (b) / c;\nf([0.5,\n10.5]);", "a+=(b)/c;f([.5,10.5]);"),
+        ("f([d,\n]);", "f([d]);"),
+        ("f(\"a\" +\n  b, (c) =>\n  d);", "f(\"a\"+b,c=>d);"),
+        ("function f() {\n}\nfunction g() {}", "function f(){}function g(){}"),
+        ("a = b ||\n  c\n    ? d\n    : e;", "a=b||c?d:e;"),
+        ("for (const a of b) c(a);\nconst d = e;", "for(let a of b)c(a);let d=e;"),
+        ("f((a) => g((b, c) => b));\nh(a)((b) => c);", "f(a=>g((b,c)=>b));h(a)(b=>c);"),
     )
     for text, expected in scripts:
         if packed_script(text) != expected:
             fail(f"{text!r} gives {packed_script(text)!r}")
-    if packed_style("a > b { c: d, e;\nf: g; }\nh { i: j; }") != "a > b{c:d,e;f:g}\nh{i:j}":
+    if packed_style("a > b { c: d, e;\nf: g; }\nh { i: j; }") != "a>b{c:d,e;f:g}h{i:j}\n":
         fail("a style has another form")
     if not re.fullmatch(r'R"page\(a\)page"', literal("a", "x")):
         fail("a literal has another form")
