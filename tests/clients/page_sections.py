@@ -126,8 +126,11 @@ def check_steps(driver, path):
     check("more than one step a pixel: columns, and marks of each",
           (100 < len(columns) < 400, page.count("#steps_b .column > rect")),
           (True, 3 * len(columns)))
+    numbers = [s[0] for s in data_of(page)["steps"]["of"]]
+    which = (f"spread over steps {numbers[0]:,} to {numbers[-1]:,}"
+             if numbers[-1] - numbers[0] >= len(steps) else "the latest")
     check("how many there are", page.js("document.getElementById('steps_n').textContent"),
-          f"the latest {len(steps):,} of 10,000")
+          f"{len(steps):,} of 10,000, {which}")
     for i, seen in enumerate(columns):
         part = sorted(steps[i * len(steps) // len(columns):(i + 1) * len(steps) // len(columns)])
         if seen != [part[0], part[(len(part) - 1) // 2], part[-1]]:

@@ -21,18 +21,23 @@ new vm.Script('"use strict";' + all.map((name) =>
 const element = { textContent: JSON.stringify({
   rows: { count: 2, name: { all: ["Gemm", "Relu"], of: [0, 1] }, brief: { all: [""], of: { same: 0,
     count: 2 } }, calls: [], roof: [], bound: [], pass: [], time: [3, 1],
-    metrics: { self: [3, 1], total: "self" } },
+    metrics: { self: [3, 1], total: "self", lost: [2, 1], min: [1, 100], max: [10, 10000] } },
   metrics: [{ id: "self", label: "self", unit: "ns", meaning: "" }], total: {}, whole: 4 }) };
 const page = { document: { getElementById: () => element, createElement: () => ({}) },
   matchMedia: () => ({ matches: false }), innerWidth: 1440, isFinite, console,
-  groups: { operator: { time: [4] } } };  // of overview.js, which draws
+  // Of overview.js, which draws. What an operator lost is not the sum of what its rows lost.
+  groups: { operator: { count: 2, name: ["Gemm", "Relu"], time: [3, 1], needed: [0, 0],
+    bound: ["memory", "latency"], metrics: { lost: [0.5, 0.75] } } } };
 vm.createContext(page);
-vm.runInContext(["core.js", "columns.js", "timeline_model.js"].map((name) =>
+vm.runInContext(["core.js", "columns.js", "operators.js", "timeline_model.js",
+  "steps.js"].map((name) =>
   fs.readFileSync(path.join(folder, name), "utf8")).join("") +
   ";this.out = { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName, " +
-  "placesOverTime, nearestSlice };", page);
+  "placesOverTime, nearestSlice, troubleOf, gainPlaces, groupedRows, boundOf, padded, logPlace, " +
+  "callRange, stepsShown };", page);
 const { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName,
-  placesOverTime, nearestSlice } = page.out;
+  placesOverTime, nearestSlice, troubleOf, gainPlaces, groupedRows, boundOf, padded, logPlace,
+  callRange, stepsShown } = page.out;
 
 const same = (seen, wanted) => assert.deepStrictEqual(JSON.parse(JSON.stringify(seen)), wanted);
 same([0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -8.3, null, 0.0001].map(three),
@@ -57,4 +62,35 @@ const line = { begin: [10, 20, 40], end: [15, 30, 50] };
 same([12, 16, 19, 20, 33, 38, 4, 60].map((t) => nearestSlice(line, t, 5)),
   [0, 0, 1, 1, 1, 2, -1, -1]);
 same(nearestSlice({ begin: [], end: [] }, 1, 5), -1);
+// Numbers too large for a column.
+same([999999, 1566570000, -1e6].map(three), ["999,999", "1.57e9", "\u22121.00e6"]);
+same([padded("1.57e9", 3), padded("1,234", 3), padded("123,456", 4)],
+  ["1.57e9\u2008\u2007\u2007\u2007", "1,234\u2008\u2007\u2007\u2007", "123,456"]);
+// Groups stand in the order of what their cells show.
+same(groupedRows().map((g) => [g.key, g.shown]), [["Relu", 0.75], ["Gemm", 0.5]]);
+rows.bound = ["memory", "latency"];
+same([[0, 1], [1]].map(boundOf), ["memory", "latency"]);
+same(callRange, [1, 10000]);
+same([1, 100, 10000, 1e6].map(logPlace(callRange, 4, 80)), [4, 44, 84, 84]);
+same([[[0], [10], [9998]], [[7], [8], [9]], [[0], [1], [2]]].map((s, i) =>
+  stepsShown(s, i === 1 ? 10 : 9999)), ["3 of 9,999, spread over steps 0 to 9,998",
+  "3 of 10, the latest", "3 of 9,999, steps 0 to 2"]);
+// Gains of one row, and of more than the run, share their time: each begins at 0.
+const gains = (...list) => gainPlaces(list.map(([row, part]) => ({ row, part, where: "it" })));
+same(gains([0, 0.5], [1, 0.25]), { places: [{ from: 0, part: 0.5, shared: false },
+  { from: 0.5, part: 0.25, shared: false }], all: 0.75 });
+same(gains([1, 0.5], [1, 0.25], [0, 0.25]).places.map((p) => [p.from, p.shared]),
+  [[0, false], [0, true], [0.5, false]]);
+same(gains([0, 0.75], [1, 0.5], [undefined, 0], [undefined, 0.25]).places.map((p) => p.from),
+  [0, 0, 0.75, 0.75]);
+same(gains(), { places: [], all: 1 });
+// What would never end is not searched for; usual expressions are.
+for (const text of ["(N|NN){1,22}x", "(a+)+b", "((a*))*", "(?:a?){9}", "(?:(x|y)z)+", "(a)\\1",
+  "(?<b>a)\\k<b>", ".*.*x", "a*a+", "a*b*c*d*e*", "(a|b)(a|b)".repeat(7), "a?".repeat(13)])
+  assert(/^not searched, .*: write /.test(troubleOf(text)), text + ": " + troubleOf(text));
+for (const text of ["Gemm", "M=64 N=.*K=3", "^(Gemm|Relu) .*bwd$", "(conv|pool)?_\\d+", "[(|)+*]+x",
+  "\\(a+\\)+", "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p", "(abc)+", "\\w+\\s*=\\s*\\d{1,3}", "n=(?!9)\\d",
+  "layer.[0-9]{2}", "x{", "a.*?b.*?c", "(ab){3}"])
+  same(troubleOf(text), "");
+same(troubleOf("("), "not a regular expression");
 console.log("page_functions: in order");

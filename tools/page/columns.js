@@ -18,7 +18,8 @@ const COLUMNS = [
   { id: "lost", label: "lost", width: 74, unit: "time" },
   { id: "calls", label: "calls", width: 74 },
   { id: "median", label: "median", width: 78, unit: "time" },
-  { id: "hist", label: "calls by time", width: 92, draw: true, sort: "median", small: "log" },
+  { id: "hist", label: "calls by time", width: 92, draw: true, sort: "median",
+    small: "log, one scale" },
   { id: "gflops", label: "rate", width: 76, small: "GFLOP/s" },
   { id: "gbs", label: "traffic", width: 66, small: "GB/s" },
   { id: "intensity", label: "FLOP/B", width: 62 },
@@ -108,27 +109,42 @@ function boundCell(bound, why) {
   return el("span", { style: "white-space:nowrap" }, swatch(bound),
     (bound === "impossible" ? "▲ " : "") + bound);
 }
-/** Few calls are drawn themselves, many as counts between equal steps of the logarithm. */
-function histogram(row, width, height) {
+/** From the least to the most of the calls of all rows. */
+const callRange = ["min", "max"].map((id) => (rows.metrics[id] || []).filter((x) => x > 0)
+  .reduce((a, b) => ((b < a) === (id === "min") ? b : a), id === "min" ? Infinity : 1));
+if (columnById.hist && callRange[0] < callRange[1])
+  columnById.hist.title = `from ${time(callRange[0])} to ${time(callRange[1])} in all rows, ` +
+    "logarithmic; as high as the most frequent";
+/** Few calls are drawn themselves, many as counts between equal steps of the logarithm. All rows
+ * of a column have the scale of `range`, so that one can be compared with another. */
+function histogram(row, width, height, range) {
   const calls = rows.calls[row];
   const out = svg("svg", { width, height, "aria-hidden": "true" });
   if (!calls || calls.length < 2) return out;
   if (calls[0] === 0) {
-    const times = calls.slice(1), least = Math.log(Math.max(1, Math.min(...times)));
-    const span = Math.log(Math.max(1, ...times)) - least || 1;
-    times.forEach((t, i) => out.append(svg("circle", { fill: "var(--ink3)", "fill-opacity": 0.6,
-      r: Math.min(4, height / 8), cy: height - 4 - (i % 3) * height / 5,
-      cx: 4 + (width - 8) * (Math.log(Math.max(1, t)) - least) / span })));
+    const times = calls.slice(1);
+    const place = logPlace(range || [Math.min(...times), Math.max(...times)], 4, width - 8);
+    out.append(svg("path", { stroke: "var(--ink3)", "stroke-opacity": 0.6,
+      "stroke-linecap": "round", "stroke-width": Math.min(8, height / 4), d: times.map((t, i) =>
+        `M${place(t)} ${height - 4 - (i % 3) * height / 5}h0`).join("") }));
     return out;
   }
-  const most = Math.max(...calls.slice(1)), step = width / HIST;
-  calls.slice(1).forEach((n, i) => {
-    const high = n ? Math.max(1, (height - 1) * n / most) : 0;
-    out.append(svg("rect", { x: i * step, y: height - high, width: step - 1, height: high,
-      fill: "var(--ink3)" }));
-  });
-  out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
+  const own = [metricOf(row, "min"), metricOf(row, "max")];
+  const place = logPlace(range || own, 0, width);
+  const from = place(own[0]), step = (place(own[1]) - from) / HIST;
+  const most = Math.max(...calls.slice(1));
+  out.append(svg("path", { fill: "var(--ink3)", d: `M0 ${height}h${width}v-.5H0z` +
+    calls.slice(1).map((n, i) => {
+      const high = n ? Math.max(1, (height - 1) * n / most) : 0;
+      return high ? `M${Math.min(width - 1, from + i * step).toFixed(1)} ${height}` +
+        `v${-high.toFixed(1)}h${Math.max(1, step - 1).toFixed(1)}v${high.toFixed(1)}z` : "";
+    }).join("") }));
   return out;
+}
+/** Where a time stands on a logarithmic scale of `width` pixels. */
+function logPlace([least, most], left, width) {
+  const low = Math.log(Math.max(1, least)), span = Math.log(Math.max(1, most)) - low || 1;
+  return (t) => left + width * Math.min(1, Math.max(0, (Math.log(Math.max(1, t)) - low) / span));
 }
 const OVER_TIME_AXIS = 60;  // room for its highest and lowest time
 /** Where calls stand in a box, of [begin, ns, begin, ns, ...]: [x, y] of each. Times that differ by

@@ -18,6 +18,7 @@ function three(x) {
   if (size === 0) return "0";
   const decimals = size < 0.9995 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
   if (size < 0.0005) return "<0.001";
+  if (size >= 999999.5) return minus + size.toExponential(2).replace("+", "");
   return minus + grouped(size.toFixed(decimals));
 }
 function scaled(x, units) {
@@ -35,11 +36,14 @@ function percent(x) {
   const text = x === 0 ? "0" : x < 0.0005 ? "<0.1" : grouped((100 * x).toFixed(1));
   return text + THIN + "%";
 }
-const decimalsOf = (text) => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
+const decimalsOf = (text) =>
+  (text.includes(".") && !text.includes("e") ? text.length - text.indexOf(".") - 1 : 0);
 /** Fills a number up with spaces as wide as digits, so that points stand below points. */
 function padded(text, most) {
   if (text === "n/a" || isNarrow()) return text;
   const have = decimalsOf(text);
+  // Where the column has both large and small numbers, the large ones need its room.
+  if (text.length + most > 10) return text;
   return text + (have === 0 && most > 0 ? "\u2008" : "") +
     "\u2007".repeat(Math.max(0, most - have));
 }
@@ -180,26 +184,74 @@ function selectFromHash() {
   state.row = found ? rows.key.indexOf(found[1]) : location.hash ? state.row : -1;
   tell("select");
 }
-/** Whether it is an expression; no row is dimmed while it is none. */
+const TOO_LONG = "not searched, as it may take too long: write ";
+/** What is wrong with an expression, or "". Nothing can stop a search that has begun: what tries
+ * ever more ways through a text does not begin. */
+function troubleOf(text) {
+  try {
+    new RegExp(text);
+  } catch {
+    return "not a regular expression";
+  }
+  const open = [];  // of each group, whether what it matches can be matched in several ways
+  let varies = false, ofGroup = false, loops = 0, choices = 0, atom = "", looped = "";
+  for (const [part] of text.matchAll(
+    /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!]|<[=!]|<\w+>))?|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[^]/g)) {
+    const times = /^(?:[*+?]|\{(\d+)(,?)(\d*))/.exec(part);
+    if (/^\\[1-9k]/.test(part)) return TOO_LONG + "out what " + part + " stands for";
+    if (part[0] === "(") {
+      open.push(varies);
+      varies = false;
+    } else if (part === ")") {
+      ofGroup = varies;
+      varies = open.pop() || varies;
+      atom = part;
+      continue;
+    } else if (part === "|" && open.length) {
+      choices += varies ? 0 : 1;
+      varies = true;
+    } else if (times && (part.length > 1 || atom)) {
+      const most = part[0] === "?" ? 1 : !times[1] ? Infinity
+        : times[2] ? +times[3] || Infinity : +times[1];
+      if (ofGroup && most > 1) return TOO_LONG + "[ab]+ for (a|b)+, and a+ for (a+)+";
+      if (!times[1] || times[2]) {
+        varies = true;
+        if (most > 1 && atom === looped) return `${TOO_LONG}one ${atom}${part} for two`;
+        if (most > 1) loops++;
+        else choices++;
+        looped = most > 1 ? atom : "";
+      }
+      ofGroup = false;
+      continue;
+    }
+    if (atom && !times) looped = looped && atom === looped ? looped : "";
+    ofGroup = false;
+    atom = part;
+  }
+  return loops > 4 || choices > 12 ? TOO_LONG + "fewer of * + ? |" : "";
+}
+const searched = [];
+const searchedOf = (row) => searched[row] || (searched[row] =
+  `${rows.name[row]} ${rows.parameters[row]} ${rows.brief[row]} ${rows.pass[row]} ` +
+  `${rows.path[row]} ${(kernelsOfRow[row] || []).join(" ")}`);
+/** What is wrong with the expression, or ""; no row is dimmed while something is. */
 function setFilter(text) {
   state.filter = text;
-  state.match = null;
-  let wanted = null;
-  try {
-    wanted = text ? new RegExp(text, "i") : null;
-  } catch {
-    tell("filter");
-    return false;
+  let trouble = text && troubleOf(text), match = null;
+  if (text && !trouble) {
+    const wanted = new RegExp(text, "i"), begin = performance.now();
+    match = new Uint8Array(rows.count);
+    for (const row of allRows) {
+      match[row] = wanted.test(searchedOf(row)) ? 1 : 0;
+      if (performance.now() - begin < 1000) continue;
+      trouble = TOO_LONG + "fewer of * + ? |";
+      match = null;
+      break;
+    }
   }
-  if (wanted) {
-    state.match = new Uint8Array(rows.count);
-    for (const row of allRows)
-      state.match[row] = wanted.test(
-        `${rows.name[row]} ${rows.parameters[row]} ${rows.brief[row]} ${rows.pass[row]} ` +
-        `${rows.path[row]} ${(kernelsOfRow[row] || []).join(" ")}`) ? 1 : 0;
-  }
+  state.match = match;
   tell("filter");
-  return true;
+  return trouble;
 }
 const isOff = (row) => state.match !== null && (row < 0 || !state.match[row]);
 const kernels = data.kernels ? decoded(data.kernels) : null;
@@ -209,6 +261,25 @@ if (kernels)
     kernelsOfRow[row] = kernelsOfRow[row] || [];
     kernelsOfRow[row].push(kernels.name[i]);
   });
+
+/** Where the bar of each gain stands, as parts of the run. Each begins where those before it end,
+ * but for a gain of time that another gains too: of one row or operator, or of more than there is.
+ * Such a one begins at 0, and the sum does not hold it. */
+function gainPlaces(advice) {
+  const seen = new Set();
+  let end = 0, all = 0;
+  const places = advice.map((a) => {
+    const part = Math.max(0, a.part);
+    const of = a.row === undefined ? a.where : rows.name[a.row];
+    const shared = part > 0 && (seen.has(of) || end + part > 1);
+    if (part > 0) seen.add(of);
+    const from = shared ? 0 : end;
+    if (!shared) end += part;
+    all = Math.max(all, end, part);
+    return { from, part, shared };
+  });
+  return { places, all: all || 1 };
+}
 
 // ---- what the pointer is on
 

@@ -16,7 +16,8 @@ function timesOf(row) {
   const few = calls[0] === 0;
   const range = ["min", "median", "max"].map((id) => metricOf(row, id));
   const p99 = metricOf(row, "calls") >= 100 ? metricOf(row, "p99") : null;
-  const what = few ? `${calls.length - 1} calls, each one shown` : "calls by time, logarithmic";
+  const what = !few ? "calls by time, logarithmic" : calls.length === 2 ? "one call"
+    : `${calls.length - 1} calls, each one shown`;
   return el("div", null, el("h3", null, what + (device ? ", on the host" : "")),
     el("div", { style: "margin:8px 0 2px" }, histogram(row, 300, 44)),
     el("div", { class: "note", style: "display:flex;justify-content:space-between;width:300px" },
@@ -84,10 +85,12 @@ function clearFilter() {
   applyFilter();
   byId("filter").focus();
 }
+let filterTook = 0;
 function applyFilter() {
-  const ok = setFilter(byId("filter").value);
-  byId("filter").setAttribute("aria-invalid", String(!ok));
-  if (!ok) byId("operators_n").textContent = "not a regular expression";
+  const begin = performance.now(), trouble = setFilter(byId("filter").value);
+  filterTook = performance.now() - begin;
+  byId("filter").setAttribute("aria-invalid", String(Boolean(trouble)));
+  if (trouble) byId("operators_n").textContent = trouble;
 }
 function columnMenu() {
   return el("details", { class: "menu" }, el("summary", null, "Columns"),
@@ -108,7 +111,7 @@ function showTools() {
   choices.push(["none", "none"]);
   let waiting = 0;
   byId("operators_t").replaceChildren(
-    el("input", { id: "filter", class: "search", type: "search", autocomplete: "off",
+    el("input", { id: "filter", class: "search", type: "search",
       spellcheck: "false", placeholder: "Filter: regular expression  /",
       "aria-label": "Filter by a regular expression", onkeydown: (event) => {
         if (event.key !== "ArrowDown") return;
@@ -116,7 +119,8 @@ function showTools() {
         focusRow(1);
       }, oninput: () => {
         clearTimeout(waiting);
-        waiting = setTimeout(applyFilter, rows.count > 2000 ? 120 : 0);
+        // Where a pass is slow, it waits for the letters behind.
+        waiting = setTimeout(applyFilter, filterTook > 200 ? 120 : 0);
       } }),
     segmented("Group by", choices, table.group, (value) => { table.group = value; showTable(); }),
     columnMenu(), sortMenu());
@@ -168,7 +172,10 @@ byId("operators_b").addEventListener("keydown", (event) => {
   }
 });
 on("select", () => showTable());
-on("filter", () => showTable());
+on("filter", () => {
+  for (const [key, [from]] of table.asked) if (from) table.asked.delete(key);
+  showTable();
+});
 // On a phone the operators are closed at first.
 if (isNarrow())
   for (const name of new Set(rows.name)) table.shut.add(name);

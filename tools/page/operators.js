@@ -1,10 +1,12 @@
 // The table of operators: grouped, filtered, sorted; rows below a threshold fold.
 
-const table = { group: "operator", sort: "", down: true, open: new Set(), wide: new Set(),
+const table = { group: "operator", sort: "", down: true, open: new Set(), asked: new Map(),
   shut: new Set(), body: null };
 table.sort = rows.metrics.lost && rows.metrics.lost.some((v) => v !== null) ? "lost" : "time";
-const FOLD_ROW = 0.01, FOLD_GROUP = 0.004, STEP = 200, MOST_WRONG = 20, MOST_MATCHING = 60;
-const MOST_LINES = 400;  // of the table, while a filter is set
+const FOLD_ROW = 0.01, FOLD_GROUP = 0.004, STEP = 30, MOST_WRONG = 20, MOST_MATCHING = 60;
+const MOST_LINES = 80;   // of the table, while a filter is set
+const MOST_ASKED = 60;  // folded lines that stay when more are asked for
+const FOLDED = "\n";     // the key of what is asked for of the groups that fold
 
 function sortValue(row) {
   const column = columnById[table.sort];
@@ -43,18 +45,27 @@ function groupedRows() {
     group.ns = group.rows.reduce((sum, row) => sum + rows.time[row], 0);
     group.at = source && !state.match ? source[text].indexOf(group.key) : -1;
     group.needed = group.at >= 0 ? source.needed[group.at] : neededBy(group.rows);
-    group.lead = group.rows[0];
+    group.shown = columnById[table.sort]?.text ? null : shownOf(group, table.sort);
   }
-  const out = [...found.values()];
-  if (table.sort === "lost" || table.sort === "time") {
-    const of = (g) => (table.sort === "time" ? g.ns
-      : g.rows.reduce((sum, row) => sum + (lostOf(row) || 0), 0));
-    out.sort((a, b) => (table.down ? of(b) - of(a) : of(a) - of(b)));
-  } else {
-    out.sort((a, b) => compare(a.lead, b.lead));
-  }
-  return out;
+  return [...found.values()].sort(compareGroups);
 }
+/** What the group's cell of a column shows; null where that is nothing. */
+function shownOf(group, id) {
+  if (id === "time") return group.ns;
+  if (group.at >= 0) return inTable(groups[table.group], id, group.at);
+  const m = metricById[id];
+  return !m || (m.adds !== "sum" && id !== "lost") ? null
+    : group.rows.reduce((sum, row) => sum + (inTable(rows, id, row) || 0), 0);
+}
+/** By what their cells show, or else by their first rows. */
+function compareGroups(a, b) {
+  if (a.shown === b.shown) return a.shown === null ? compare(a.rows[0], b.rows[0]) : b.ns - a.ns;
+  if (a.shown === null || b.shown === null) return a.shown === null ? 1 : -1;
+  return table.down ? b.shown - a.shown : a.shown - b.shown;
+}
+/** Of what takes most of their time. */
+const boundOf = (list) =>
+  rows.bound[list.reduce((a, row) => (rows.time[row] > rows.time[a] ? row : a), list[0])];
 
 /** How many letters fit into the column of names. */
 function nameRoom(columns) {
@@ -76,7 +87,8 @@ function cellsOf(columns, row) {
     }
     if (c.id === "bar") return el("td", null,
       barCell(rows.time[row], rows.needed[row], rows.bound[row], barWide(c)));
-    if (c.id === "hist") return el("td", null, histogram(row, c.width - 16, 20));
+    if (c.id === "hist") return el("td", null, histogram(row, c.width - 16, 20,
+      callRange[0] < callRange[1] ? callRange : null));
     if (c.id === "roof") return el("td", { class: "n" },
       roofCell(metricOf(row, "roof"), rows.bound[row], rows.at_most[row]));
     if (c.id === "bound") return el("td", null, boundCell(rows.bound[row], rows.why[row]));
@@ -131,14 +143,7 @@ function sumCells(columns, group, values) {
 
 function groupRow(columns, group, inside) {
   const source = groups[table.group];
-  group.bound = group.at >= 0 ? source.bound[group.at]
-    : table.group === "bound" ? group.key : "";
-  const additive = (c) => {
-    const m = metricById[c.id];
-    if (!m || (m.adds !== "sum" && c.id !== "lost")) return null;
-    return group.rows.reduce((sum, row) => sum + (inTable(rows, c.id, row) || 0), 0);
-  };
-  const values = (c) => (group.at >= 0 ? inTable(source, c.id, group.at) : additive(c));
+  group.bound = group.at >= 0 ? source.bound[group.at] : boundOf(group.rows);
   const shut = table.shut.has(group.key);
   return el("tr", { class: "group" },
     el("th", { scope: "rowgroup" }, el("span", { class: "cut" },
@@ -148,18 +153,53 @@ function groupRow(columns, group, inside) {
       }, "data-group": group.key, title: group.key },
       middleCut(group.key || "none", nameRoom(columns) - 12),
       " ", shut ? "▸" : "▾"),
-      el("span", { class: "note" }, inside))), sumCells(columns, group, values));
+      el("span", { class: "note" }, inside))),
+    sumCells(columns, group, (c) => shownOf(group, c.id)));
 }
-function moreRow(columns, hidden, step, expand) {
+/** Shows `list`; of what is not kept, those that were asked for, with a line for what is before
+ * and one for what is behind. Once many were asked for, the first of them fold again. */
+function appendFolded(columns, body, key, list, isKept, show) {
+  const [from, until] = table.asked.get(key) || [0, 0], before = [], behind = [];
+  const lines = key === FOLDED ? 3 : 1, step = Math.ceil(STEP / lines);
+  const line = (part, word, first, a, b) => {
+    if (part.length) body.append(moreRow(columns, part.flatMap((x) => x.rows || x), word, () => {
+      table.asked.delete(key);
+      table.asked.set(key, [Math.max(a, Math.ceil(b - MOST_ASKED / lines)), b]);
+      let sum = 0;
+      for (const [k, [c, d]] of [...table.asked].reverse())
+        if ((sum += (d - c) * (k === FOLDED ? 3 : 1)) > MOST_ASKED + 2) table.asked.delete(k);
+      table.first = key + first;
+      showTable();
+    }));
+  };
+  const back = Math.max(0, from - step), lineBefore = () =>
+    line(before, "before", back, back, back + step);
+  let n = 0;
+  list.forEach((item, i) => {
+    if (isKept(item, i)) { show(item); return; }
+    if (n < from) before.push(item);
+    else if (n >= until) behind.push(item);
+    else {
+      if (n === from) lineBefore();
+      const at = body.rows.length;
+      show(item);
+      if (table.first === key + n) table.lead = body.rows[at];
+    }
+    n++;
+  });
+  if (n <= from) lineBefore();
+  line(behind, "more", until, from, until + step);
+}
+function moreRow(columns, hidden, word, expand) {
   const group = { ns: hidden.reduce((s, row) => s + rows.time[row], 0),
-    needed: neededBy(hidden), bound: "" };
+    needed: neededBy(hidden), bound: boundOf(hidden) };
   const lost = hidden.reduce((s, row) => s + (lostOf(row) || 0), 0);
   const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
   const wrong = hidden.filter((row) => rows.bound[row] === "impossible").length;
-  return el("tr", { class: "more dim" },
+  return el("tr", { class: word + " dim" },
     el("th", { scope: "row", style: "padding-left:20px" },
       el("button", { class: "link", type: "button", onclick: expand },
-        `… ${count(hidden.length)} more${wrong ? `, ▲ ${count(wrong)} above a roof` : ""}`)),
+        `… ${count(hidden.length)} ${word}${wrong ? `, ▲ ${count(wrong)} above a roof` : ""}`)),
     sumCells(columns, group, (c) => (c.id === "lost" ? lost : c.id === "calls" ? calls : null)));
 }
 
@@ -171,27 +211,16 @@ function rowOf(columns, row) {
     : null];
 }
 function rowsOf(columns, group, body) {
-  const step = table.wide.has(group.key) ? STEP : 0;
+  const room = Math.max(1, MOST_MATCHING - body.rows.length);
   const limit = FOLD_ROW * data.whole;
   // Rows above a roof do not fold, unless there are so many that no one would read them.
   let impossible = 0;
   const isShownWrong = (row) => rows.bound[row] === "impossible" && ++impossible <= MOST_WRONG;
-  const isAsked = (i) => step && i < step * (table.times?.[group.key] || 1);
-  const keeps = (row, i) => state.match !== null ? isAsked(i) || body.rows.length < MOST_MATCHING
+  const keeps = (row, i) => state.match !== null ? i < room
     : i < 1 || rows.time[row] >= limit || isShownWrong(row) ||
-      row === state.row || table.open.has(row) || isAsked(i);
-  const hidden = [];
-  group.rows.forEach((row, i) => {
-    if (keeps(row, i)) body.append(...rowOf(columns, row).filter(Boolean));
-    else hidden.push(row);
-  });
-  if (hidden.length)
-    body.append(moreRow(columns, hidden, step, () => {
-      table.wide.add(group.key);
-      table.times = table.times || {};
-      table.times[group.key] = (table.times[group.key] || 0) + 1;
-      showTable();
-    }));
+      row === state.row || table.open.has(row);
+  appendFolded(columns, body, group.key, group.rows, keeps,
+    (row) => body.append(...rowOf(columns, row).filter(Boolean)));
 }
 
 function tableHead(columns) {
@@ -234,25 +263,16 @@ function showTable(group) {
   const sections = groupedRows(), body = el("tbody");
   const small = sections.filter((g) => g.ns < FOLD_GROUP * data.whole &&
     !g.rows.some((row) => rows.bound[row] === "impossible" || row === state.row));
-  const fold = state.match === null && !table.wide.has("\n") && small.length > 2 ? new Set(small)
-    : null;
-  const rest = fold ? small : [];
-  for (const g of sections) {
-    if (fold && fold.has(g)) continue;
-    if (state.match && body.rows.length >= MOST_LINES && !table.wide.has("\n")) {
-      rest.push(g);
-      continue;
-    }
+  const fold = new Set(state.match === null && small.length > 2 ? small : []);
+  table.lead = null;
+  appendFolded(columns, body, FOLDED, sections, (g) =>
+    !fold.has(g) && (!state.match || body.rows.length < MOST_LINES), (g) => {
     if (table.group !== "none")
       body.append(groupRow(columns, g,
         `${count(g.rows.length)} row${g.rows.length > 1 ? "s" : ""}`));
     if (!table.shut.has(g.key)) rowsOf(columns, g, body);
-  }
-  if (rest.length)
-    body.append(moreRow(columns, rest.flatMap((g) => g.rows), 0, () => {
-      table.wide.add("\n");
-      showTable();
-    }));
+  });
+  table.first = "";
   if (sections.length === 0)
     body.append(el("tr", null, el("td", { colspan: columns.length, style: "padding:20px 0" },
       rows.count ? "No row matches. " : "No operator ran.",
@@ -260,7 +280,9 @@ function showTable(group) {
         : "")));
   byId("operators_b").replaceChildren(el("table", { id: "ops" }, tableHead(columns), body,
     rows.count ? tableFoot(columns, sections) : null));
-  if (focused !== undefined) byId("ops").querySelector(`tr[data-row="${focused}"]`)?.focus();
+  if (table.lead)
+    (table.lead.dataset.row ? table.lead : table.lead.querySelector("button")).focus();
+  else if (focused !== undefined) byId("ops").querySelector(`tr[data-row="${focused}"]`)?.focus();
   if (group !== undefined)
     [...byId("ops").querySelectorAll("[data-group]")].find((b) =>
       b.dataset.group === group)?.focus();

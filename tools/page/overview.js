@@ -131,13 +131,12 @@ function addLabel(box, part, x, w, all) {
       style: "font-size:12px;fill:var(--ink)" }, text));
 }
 
-/** Each gain begins where the one before ended. */
-function staircase(advice, from) {
+/** Gains that do not share their time: each begins where the one before ended. */
+function stair(step, all, colour) {
   return svg("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("rect", { x: 0, y: 6.5, width: 100, height: 1, fill: "var(--line2)" }),
-    svg("rect", { x: 100 * from, y: 2, width: Math.max(0.6, 100 * Math.min(1 - from, advice.part)),
-      height: 10, fill: advice.row === undefined ? "var(--latency)"
-        : hue(rows.bound[advice.row]) }));
+    svg("rect", { x: 100 * step.from / all, y: 2, width: Math.max(0.6, 100 * step.part / all),
+      height: 10, fill: colour }));
 }
 function showAdvice() {
   const list = byId("advice");
@@ -151,11 +150,9 @@ function showAdvice() {
     return;
   }
   byId("first_sum").textContent = data.advice.some((a) => a.gain >= 0) ? "may gain at most" : "";
-  let from = 0;
-  const scale = Math.max(1e-9, data.advice.reduce((sum, a) => sum + Math.max(0, a.part), 0));
-  list.replaceChildren(...data.advice.map((a, i) => {
-    const step = { part: a.part / scale, row: a.row };
-    const line = el("li", { style: a.row === undefined ? null : "cursor:pointer",
+  const { places, all } = gainPlaces(data.advice);
+  list.replaceChildren(...data.advice.map((a, i) => el("li",
+    { style: a.row === undefined ? null : "cursor:pointer",
       onclick: a.row === undefined ? null : () => select(a.row, true) },
     el("span", { class: "rank" }, String(i + 1)),
     el("div", null,
@@ -165,12 +162,12 @@ function showAdvice() {
       el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
         el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
     el("div", { class: "side" }, a.gain >= 0
-      ? [el("div", { class: "gain" }, el("b", null, "≤ " + nice(a.gain_text)), " ",
-        el("span", { class: "note" }, nice(a.share) + " of the run")), staircase(step, from)]
-      : el("div", { class: "gain note" }, "gain not known")));
-    from += step.part;
-    return line;
-  }));
+      ? [el("div", { class: "gain", title: places[i].shared
+        ? "this time is in a gain above too: they do not add up" : null },
+      el("b", null, "≤ " + nice(a.gain_text)), " ", el("span", { class: "note" },
+        nice(a.share) + " of the run")), stair(places[i], all, a.row === undefined
+        ? "var(--latency)" : hue(rows.bound[a.row]))]
+      : el("div", { class: "gain note" }, "gain not known")))));
 }
 function showTrust() {
   const marks = { ok: "✓", bad: "▲", none: "–" };

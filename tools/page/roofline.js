@@ -12,7 +12,8 @@ const roofDevice = () => chart.devices[roofView.device] || chart;
 const timeAt = (i) => (roofDevice().ns ? roofDevice().ns[i] : rows.time[chart.row[i]]);
 const typesOfPoints = [...new Set(chart.row.map((row) => rows.dtype[row]).filter(Boolean))];
 const MOST_POINTS = 600, MOST_LABELS = 60;
-const decade = (x) => (x >= 1000 ? count(x) : String(+x.toPrecision(1)));
+const plain = (x) => si(x, "").replace(/\.0+(?=\D)/, "");
+const decade = (x) => (x >= 1e6 ? plain(x) : x >= 1000 ? count(x) : String(+x.toPrecision(1)));
 
 const roofsShown = () => (roofDevice().roofs.filter((r) => !roofView.type ||
   r.name === roofView.type || r.name.startsWith(roofView.type + ",") ||
@@ -165,9 +166,14 @@ function bubbles(points, px, yOf, radius, labels, selectedLine) {
 
 function axes(f, px, bottom, left, right, yTicks, top) {
   const out = svg("g");
-  for (const x of logTicks(f.x0, f.x1))
-    out.append(svg("line", { x1: px(x), x2: px(x), y1: top, y2: bottom, class: "grid" }),
-      svg("text", { x: px(x), y: bottom + 16, "text-anchor": "middle" }, decade(x)));
+  let end = -Infinity;
+  for (const x of logTicks(f.x0, f.x1)) {
+    const text = decade(x), half = 3.5 * text.length;
+    out.append(svg("line", { x1: px(x), x2: px(x), y1: top, y2: bottom, class: "grid" }));
+    if (px(x) - half < end + 6) continue;
+    end = px(x) + half;
+    out.append(svg("text", { x: px(x), y: bottom + 16, "text-anchor": "middle" }, text));
+  }
   for (const [y, text] of yTicks)
     out.append(svg("line", { x1: left, x2: right, y1: y, y2: y, class: "grid" }),
       svg("text", { x: left - 7, y: y + 4, "text-anchor": "end" }, text));
@@ -220,7 +226,7 @@ function showRoofline() {
     const py = (y) => bottom - (bottom - top) * Math.log10(y / f.y0) / Math.log10(f.y1 / f.y0);
     const ticks = [];
     for (const y of logTicks(f.y0, f.y1))
-      ticks.push([py(y), si(y, "").replace(/\.0+(?=\D)/, "")]);
+      ticks.push([py(y), plain(y)]);
     const { out, labels: ends, main } = roofLines(f, px, py, right);
     const yOf = (i) => py(chart.y[i]);
     blockBubbles(points, px, yOf, radius, labels);

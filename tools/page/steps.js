@@ -41,7 +41,7 @@ function stepStack(step, x, width, scale, bottom, top) {
 }
 const STEP_COLUMN = 3;
 /** More than one step a pixel: of the steps of each column the least, the median and the most. */
-function stepColumns(steps, left, width, scale, bottom, top) {
+function stepColumns(steps, left, width, scale, bottom, top, over) {
   const columns = Math.floor((width - left) / STEP_COLUMN);
   let labelled = left - 60;
   return Array.from({ length: columns }, (_, c) => {
@@ -51,6 +51,7 @@ function stepColumns(steps, left, width, scale, bottom, top) {
     const least = sorted[0], most = sorted[sorted.length - 1];
     const median = sorted[(sorted.length - 1) >> 1];
     const x = left + c * STEP_COLUMN, yOf = (ns) => Math.max(top, bottom - ns * scale);
+    over(x, STEP_COLUMN, most);
     const out = svg("g", { class: "column", "data-least": least, "data-median": median,
       "data-most": most },
     svg("rect", { x, y: yOf(most), width: STEP_COLUMN - 1, fill: "var(--line2)",
@@ -91,27 +92,19 @@ function showSteps() {
       y2: bottom - y * per * scale }), svg("text", { x: left - 7, "text-anchor": "end",
       y: bottom - y * per * scale + 4 }, grouped(String(+y.toPrecision(6)))));
   chart.append(svg("text", { x: left - 7, y: bottom + 18, "text-anchor": "end" }, unit));
-  let labelled = -Infinity;
-  const labelOver = (x, most, text) => {
-    const at = Math.min(x, most - 60);
-    if (at < labelled) return "";
-    labelled = at + 7 * text.length + 6;
-    return svg("text", { x: at, y: 10 }, text);
-  };
-  if (each < 1) chart.append(...stepColumns(steps, left, width, scale, bottom, top));
+  const higher = [];  // than the axis
+  const over = (x, w, ns) => { if (ns > cut) higher.push([x, w, ns]); };
+  if (each < 1) chart.append(...stepColumns(steps, left, width, scale, bottom, top, over));
   else steps.forEach((step, i) => {
     const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
     chart.append(stepStack(step, x, w, scale, bottom, top));
-    if (step[2] > cut)
-      chart.append(svg("path",
-        { d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
-        stroke: "var(--bg)", "stroke-width": 3, fill: "none" }),
-      labelOver(x, width, time(step[2])));
+    over(x, w, step[2]);
     const every = Math.ceil(34 / each);
     if (i % every === 0)
       chart.append(svg("text", { x: x + w / 2, y: bottom + 18, "text-anchor": "middle" },
         String(step[0])));
   });
+  markHigher(chart, higher, width, top);
   const y = bottom - median * scale;
   chart.append(svg("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--ink)",
     "stroke-dasharray": "4 3" }), svg("text", { x: width, y: y - 5, "text-anchor": "end",
@@ -122,7 +115,33 @@ function showSteps() {
       el("span", null, el("span", { class: "sw", style: `background:${colour}` }), text))
       : [el("span", null, "from the bottom:"), legend("unknown"), solidLegend(),
       el("span", null, el("span", { class: "sw hatch" }),
-      device ? "GPU idle" : "outside operators")]));
+      device ? "GPU idle" : "outside operators")],
+  higher.length ? el("span", null, `▲ goes on to ${time(higher[0][2])}${higher.length > 1
+    ? ` at most, ${count(higher.length)} of them` : ""}`) : null));
+}
+/** Breaks bars that end above the axis. The highest say how high they are, where there is room. */
+function markHigher(chart, higher, width, top) {
+  const taken = [];
+  for (const [x, w, ns] of higher.sort((a, b) => b[2] - a[2])) {
+    chart.append(w < 8 ? svg("path", { class: "over", fill: "var(--ink)",
+      d: `M${x + w / 2 - 4} ${top}l4 -4l4 4z` }) : svg("path", { class: "over", fill: "none",
+      d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
+      stroke: "var(--bg)", "stroke-width": 3 }));
+    const text = time(ns), at = Math.min(x, width - 60);
+    if (taken.some((t) => Math.abs(t - at) < 7 * text.length + 6)) continue;
+    taken.push(at);
+    chart.append(svg("text", { x: at, y: 10 }, text));
+  }
+  if (higher.length)
+    chart.setAttribute("aria-label", chart.getAttribute("aria-label") +
+      `; ${count(higher.length)} bars end above the axis`);
+}
+/** Which steps of `all` are on the chart. */
+function stepsShown(steps, all) {
+  const first = steps[0][0], last = steps[steps.length - 1][0];
+  const which = last - first >= steps.length ? `spread over steps ${count(first)} to ${count(last)}`
+    : last + 1 >= all ? "the latest" : `steps ${count(first)} to ${count(last)}`;
+  return `${count(steps.length)} of ${count(all)}, ${which}`;
 }
 /** Why a device had nothing to do: the causes sum to the head. */
 function idleOf(idle) {
@@ -139,8 +158,8 @@ function idleOf(idle) {
 function showStepFacts() {
   if (!data.steps) return;
   byId("steps_n").textContent = data.steps.all > data.steps.of.length
-    ? `the latest ${count(data.steps.of.length)} of ${count(data.steps.all)}`
-      : `${count(data.steps.all)} steps` +
+    ? stepsShown(data.steps.of, data.steps.all)
+      : `${count(data.steps.all)} step${data.steps.all === 1 ? "" : "s"}` +
       (data.steps.region ? `, runs of ${data.steps.region}` : "") +
       (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each"
         : "; what single steps did is not known");

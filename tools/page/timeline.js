@@ -80,9 +80,10 @@ function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
     if (high > 30 && room > 34) {
       const bound = roof === null ? "" : `  ${percent(roof)}, ${rows.bound[slice.row]}`;
       pen.fillText(cutText(pen, time(ns) + bound, room), left, y + 26);
-    } else if (high <= 30 && lane.kind === "steps" && room > 110) {
+    } else if (high <= 30 && lane.kind === "steps") {
+      const after = pen.measureText(name).width + 10, text = time(ns);
       pen.fillStyle = c.ink3;
-      pen.fillText(time(ns), left + 60, y + 12);
+      if (room > after + pen.measureText(text).width) pen.fillText(text, left + after, y + 12);
     }
   }
   if (slice.row >= 0 && slice.row === state.row && slice.op && w < 6) {
