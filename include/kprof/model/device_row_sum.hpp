@@ -40,6 +40,7 @@ struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
   row_roofs roof;
+  double impossible_ns = 0;  // of `total`, in calls above the roof
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
@@ -67,7 +68,7 @@ struct device_row_sum {
     row.bytes_per_s =
         ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
     verdict_facts facts;
-    facts.time_ns = total.ns;
+    facts.time_ns = roof.time_of_possible(total.ns, impossible_ns);
     facts.timed = timed;
     const double short_ns = 5000 * static_cast<double>(total.runs());
     facts.is_short =

@@ -81,6 +81,10 @@ struct row_roofs {
     possible.add(more.possible);
     impossible.add(more.impossible);
   }
+  /// What of the row's time it is judged over: that of impossible calls is none of the others'.
+  double time_of_possible(double all_ns, double impossible_ns) const noexcept {
+    return possible.known > 0 && impossible_ns < all_ns ? all_ns - impossible_ns : all_ns;
+  }
   /// What the row is judged by. In a row of several operators those count whose roof is known.
   roof_sum of(std::uint64_t operators) const noexcept {
     roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;

@@ -39,7 +39,8 @@ struct row_sum {
   std::uint64_t timed_calls = 0;
   shared_sum shared;
   row_roofs roof;
-  double roofless_ns = 0;  // of calls whose roof is not known
+  double roofless_ns = 0;    // of calls whose roof is not known
+  double impossible_ns = 0;  // of calls that are above it
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -80,6 +81,7 @@ struct row_sum {
     if (says_flops(n) ? counted.flops : counted.bytes)
       roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
     if (counted.time && of_call.why != absence::none) roofless_ns += elapsed_ns(n);
+    else if (counted.time && of_call.is_impossible) impossible_ns += elapsed_ns(n);
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -214,7 +216,7 @@ struct row_sum {
     const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
     row.verdict =
         judge(roof.of(mostly_known ? row.operators : 1),
-              {.time_ns = row.total_ns,
+              {.time_ns = roof.time_of_possible(row.total_ns, impossible_ns),
                .timed = std::max(untimed, nothing_done()),
                .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns});
     const absence unknown = std::max(row.flops.why, row.bytes.why);

@@ -128,8 +128,11 @@ class row_summing {
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
     row.own.add(device_.own[node]);
-    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0)
-      row.total.add(device_.whole[node]);
+    if (p_.nodes[node].kind != scope_kind::op || row.active++ != 0) return;
+    row.total.add(device_.whole[node]);
+    if (const call_roof& of_call = roofs_.of(node);
+        of_call.why == absence::none && of_call.is_impossible)
+      row.impossible_ns += device_.whole[node].ns;
   }
 
   /// On the device and on the host apart: the time of a row is of one of them. Further parts of
