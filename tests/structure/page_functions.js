@@ -34,10 +34,10 @@ vm.runInContext(["core.js", "columns.js", "operators.js", "timeline_model.js",
   fs.readFileSync(path.join(folder, name), "utf8")).join("") +
   ";this.out = { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName, " +
   "placesOverTime, nearestSlice, troubleOf, gainPlaces, groupedRows, boundOf, padded, logPlace, " +
-  "callRange, stepsShown };", page);
+  "callRange, stepsShown, stepsNote };", page);
 const { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName,
   placesOverTime, nearestSlice, troubleOf, gainPlaces, groupedRows, boundOf, padded, logPlace,
-  callRange, stepsShown } = page.out;
+  callRange, stepsShown, stepsNote } = page.out;
 
 const same = (seen, wanted) => assert.deepStrictEqual(JSON.parse(JSON.stringify(seen)), wanted);
 same([0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -8.3, null, 0.0001].map(three),
@@ -93,4 +93,11 @@ for (const text of ["Gemm", "M=64 N=.*K=3", "^(Gemm|Relu) .*bwd$", "(conv|pool)?
   "layer.[0-9]{2}", "x{", "a.*?b.*?c", "(ab){3}"])
   same(troubleOf(text), "");
 same(troubleOf("("), "not a regular expression");
+// Of steps whose scopes are not kept it is not known what they did.
+const step = [0, 0, 1, 1], parted = [...step, 1, 0, 0, 0, 0, 0, 0, 0];
+same(stepsNote({ all: 2, of: [parted, parted], region: "" }), "2 steps; parts sum to each");
+same(stepsNote({ all: 1, of: [step], region: "block" }),
+  "1 step, runs of block; what single steps did is not known");
+same(stepsNote({ all: 3, of: [step, step, parted], region: "" }),
+  "3 steps; parts are those of 1 that the timeline has whole, and sum to each");
 console.log("page_functions: in order");

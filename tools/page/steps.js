@@ -155,14 +155,17 @@ function idleOf(idle) {
       "Launched late while the host was in " + idle.host_by.slice(0, 3).map(([name_, text]) =>
         `${name_ || "no known scope"} (${nice(text)})`).join(", ") + ".") : "");
 }
+/** How many steps there are, and of how many it is known what they did. */
+function stepsNote({ all, of, region }) {
+  const known = of.filter((s) => s.length > 4).length;
+  return (all > of.length ? stepsShown(of, all)
+    : `${count(all)} step${all === 1 ? "" : "s"}` + (region ? `, runs of ${region}` : "")) +
+    (!known ? "; what single steps did is not known" : known === of.length ? "; parts sum to each"
+      : `; parts are those of ${count(known)} that the timeline has whole, and sum to each`);
+}
 function showStepFacts() {
   if (!data.steps) return;
-  byId("steps_n").textContent = data.steps.all > data.steps.of.length
-    ? stepsShown(data.steps.of, data.steps.all)
-      : `${count(data.steps.all)} step${data.steps.all === 1 ? "" : "s"}` +
-      (data.steps.region ? `, runs of ${data.steps.region}` : "") +
-      (data.steps.of.some((s) => s.length > 4) ? "; parts sum to each"
-        : "; what single steps did is not known");
+  byId("steps_n").textContent = stepsNote(data.steps);
   byId("steps_s").replaceChildren(el("div", { class: "facts" },
     data.steps.facts.map(([label, value]) => el("div", { class: "row" }, el("span", null, label),
       el("span", null, nice(value))))),

@@ -261,7 +261,8 @@ function drawStrip() {
   const span = timeline.end - timeline.begin || 1, step = wide / timeline.busy.length;
   pen.font = `11px ${c.font}`;
   pen.fillStyle = c.ink3;
-  if (LABEL()) pen.fillText(device ? "GPU busy, whole run" : "busy, whole run", 0, 21);
+  if (LABEL()) pen.fillText((device ? "GPU busy, " : "busy, ") +
+    (timeline.reach ? "what is kept" : "whole run"), 0, 21);
   pen.fillStyle = c.bg2;
   pen.fillRect(LABEL(), 0, wide, 34);
   pen.fillStyle = c.unknown;

@@ -121,7 +121,9 @@ function startTimeline() {
   byId("timeline_n").textContent = (left > 0
     ? `${count(timeline.shown)} of ${count(timeline.all)} slices: the median and slowest step ` +
       "where there are steps, and the longest of the rest; sums are not affected"
-    : `${count(timeline.all)} slice${timeline.all === 1 ? "" : "s"}, none left out`) +
+    : timeline.reach ? "" : timeline.all === 1 ? "1 slice, all there is"
+      : `${count(timeline.all)} slices, none left out`) +
+    (left > 0 && timeline.reach ? ". In the log: " : "") + nice(timeline.reach) +
     (timeline.older ? `. Before the unbroken end ${timeline.older}` : "");
   if (stepFor("median") && data.steps.of.length > 1)
     byId("timeline_t").append(segmented("Show", [["median", "median"], ["slowest", "slowest"],

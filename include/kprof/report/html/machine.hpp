@@ -90,7 +90,7 @@ using labelled_texts = std::vector<std::pair<std::string, std::string>>;
       "memory",
       format_memory(p.cost.memory) +
           (p.cost.memory_limit > 0 ? " of " + format_memory(p.cost.memory_limit) : std::string{}));
-  out.emplace_back("timeline", format_count(p.complete.in_timeline) + " scopes");
+  out.emplace_back("timeline", counted(p.complete.in_timeline, "scope", "scopes"));
   out.emplace_back("state", p.state);
   out.emplace_back("version", kprof_version());
   return out;

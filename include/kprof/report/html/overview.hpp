@@ -2,17 +2,17 @@
 #ifndef KPROF_REPORT_HTML_OVERVIEW_HPP
 #define KPROF_REPORT_HTML_OVERVIEW_HPP
 
-// The first screen of the page: a sentence, five facts, advice, and whether it can be trusted.
-// Included by html.hpp. Texts and numbers are those of the text report.
+// The first screen of the page: a sentence, five facts and advice. Included by page.hpp. Texts and
+// numbers are those of the text report.
 
 #include <kprof/advice.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/model/number_text.hpp>
 #include <kprof/model/outside_scopes.hpp>
-#include <kprof/model/own_time.hpp>
 #include <kprof/model/steps.hpp>
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
+#include <kprof/report/html/trust.hpp>
 #include <kprof/report/text/footer.hpp>
 #include <kprof/write/printable.hpp>
 
@@ -67,19 +67,48 @@ struct page_head {
   return text;
 }
 
-/// Of the operators' own time, what is in rows whose roof is known.
-[[gnu::cold]] inline double share_with_roof(const page_tables& t) {
-  double all_ns = 0, with_ns = 0;
+/// What the operators' work needs of the time that is judged.
+struct page_goodness {
+  double needed_ns = 0, time_ns = 0;
+  double impossible_ns = 0;  ///< left out: in rows above every roof
+  double all_ns = 0;         ///< of all operators
+  bool at_most = false;
+  bool in_part = false;  ///< only what has a roof is judged: it is too little to judge all by
+
+  bool known() const noexcept { return time_ns > 0; }
+  double roof() const noexcept { return share_of(needed_ns, time_ns); }
+  double lost_ns() const noexcept { return not_negative(time_ns - needed_ns); }
+};
+
+[[gnu::cold]] inline page_goodness goodness_of(const page_tables& t) {
+  const roof_verdict& all = t.total.verdict;
+  page_goodness out, part;
   for (const operator_row& row : t.operators.rows) {
-    all_ns += t.time_of(row);
-    if (row.verdict.roof.known()) with_ns += t.time_of(row);
+    const double ns = t.time_of(row);
+    out.all_ns += ns;
+    if (row.verdict.bound == bound_by::impossible) out.impossible_ns += ns;
+    if (!row.verdict.lost_ns.known()) continue;
+    part.time_ns += ns;
+    part.needed_ns += needed_of(row, ns);
+    part.at_most = part.at_most || row.verdict.roof.at_most;
   }
-  return all_ns > 0 ? with_ns / all_ns : 1;
+  if (all.lost_ns.known()) {
+    out.needed_ns = all.ideal_ns.value;
+    out.time_ns = all.ideal_ns.value + all.lost_ns.value;
+    out.at_most = all.roof.at_most;
+  } else {
+    out.needed_ns = part.needed_ns;
+    out.time_ns = part.time_ns;
+    out.at_most = part.at_most;
+    out.in_part = true;
+  }
+  return out;
 }
 
 [[gnu::cold]] inline page_head head_of(const page_tables& t) {
   const profile& p = t.run;
   const roof_verdict& roof = t.total.verdict;
+  const page_goodness good = goodness_of(t);
   page_head out;
   out.about = about_text(p);
   out.about_complete = is_complete(p);
@@ -92,27 +121,36 @@ struct page_head {
   if (t.operators.rows.empty()) {
     out.first = program + " ran no operator.";
     out.second = took + '.';
-  } else if (!roof.roof.known() || roof.bound == bound_by::impossible) {
+  } else if (!good.known()) {
     out.first = took + '.';
     out.second = std::string{"How good that is cannot be said: "} +
                  (roof.roof.known() ? "its operators are above the roof" : explain(roof.roof.why)) +
                  '.';
   } else {
     out.first = program + " reaches " + (out.about_complete ? "" : "about ") +
-                (roof.roof.at_most ? "at most " : "") + format_share(roof.roof.value) +
-                " of what this " + (t.device ? "GPU" : "CPU") + " can do.";
-    const double over_ns = roof.ideal_ns.value + roof.lost_ns.value;
-    out.second = (!steps.empty() && steps[0].count > 1 ? took + "; the run's " : "Its ") +
-                 std::string{"operators take "} + format_time(over_ns) + " and need " +
-                 format_time(roof.ideal_ns.value) + '.';
+                (good.at_most ? "at most " : "") + format_share(good.roof()) + " of what this " +
+                (t.device ? "GPU" : "CPU") + " can do" +
+                (good.in_part ? ", where a roof is known." : ".");
+    const bool has_steps = !steps.empty() && steps[0].count > 1;
+    out.second = (has_steps ? took + "; the run's operators" : "Its operators") +
+                 (good.in_part ? " with a roof take " : " take ") + format_time(good.time_ns) +
+                 (good.in_part ? ", " + format_share(share_of(good.time_ns, good.all_ns)) +
+                                     " of the time of all, and need "
+                               : " and need ") +
+                 format_time(good.needed_ns) + '.';
     // What has no roof counts as needing nothing.
-    if (const double share = share_with_roof(t); share < 0.9)
+    if (const double share = share_with_roof(t); share < 0.9 && !good.in_part)
       out.second += " A roof is known for " + format_share(share) + " of it.";
+    if (good.impossible_ns > 0)
+      out.second += " \u25B2 " + format_time(good.impossible_ns) + ", " +
+                    format_share(share_of(good.impossible_ns, good.all_ns)) +
+                    " of the operators' time, is left out: impossible.";
   }
   return out;
 }
 
-[[gnu::cold]] inline void add_work_facts(const page_tables& t, std::vector<page_fact>& out) {
+[[gnu::cold]] inline void add_work_facts(const page_tables& t, bool any_wrong,
+                                         std::vector<page_fact>& out) {
   const profile& p = t.run;
   const double running_ns = p.wall_ns - p.paused_ns;
   const bool computes = t.total.flops.known() && t.total.flops.value > 0;
@@ -120,12 +158,16 @@ struct page_head {
   const char* const unit = computes ? "FLOP" : "B";
   if (amount.known() && amount.value > 0 && running_ns > 0)
     out.push_back({"Work done",
-                   format_si(amount.value / (running_ns * 1e-9), computes ? "FLOP/s" : "B/s"),
-                   format_si(amount.value, unit) + " by the formulas, over the run"});
+                   (any_wrong ? "\u25B2 " : "") +
+                       format_si(amount.value / (running_ns * 1e-9), computes ? "FLOP/s" : "B/s"),
+                   format_si(amount.value, unit) + " by the formulas, over the run" +
+                       (any_wrong ? "; impossible ones too" : "")});
 }
 
 [[gnu::cold]] inline std::vector<page_fact> facts_of_page(const page_tables& t) {
   const profile& p = t.run;
+  const page_goodness good = goodness_of(t);
+  const bool any_wrong = good.impossible_ns > 0;
   std::vector<page_fact> out;
   const std::vector<step_row> steps = step_table(p);
   if (!steps.empty() && steps[0].count > 1) {
@@ -135,15 +177,18 @@ struct page_head {
   } else {
     out.push_back({"Run", format_time(p.wall_ns),
                    p.paused_ns > 0 ? format_time(p.paused_ns) + " of it paused"
-                                   : format_count(p.complete.recorded) + " scopes"});
+                                   : counted(p.complete.recorded, "scope", "scopes")});
   }
-  add_work_facts(t, out);
+  add_work_facts(t, any_wrong, out);
   if (!steps.empty()) {
     const step_details d = details_of_steps(p, steps[0].thread);
     const bool is_wrong = d.mfu() > 1;
     if (d.steps > 1 && d.flops > 0 && d.least_ns >= 0)
-      out.push_back({"Model FLOPs utilisation", (is_wrong ? "▲ " : "") + format_share(d.mfu()),
-                     (is_wrong ? "impossible: " : "") +
+      out.push_back({"Model FLOPs utilisation",
+                     (is_wrong || any_wrong ? "▲ " : "") + format_share(d.mfu()),
+                     (is_wrong    ? "impossible: "
+                      : any_wrong ? "impossible rows too: "
+                                  : "") +
                          (d.peak > 0 ? "of " + format_si(d.peak, "FLOP/s") : "of the peak") +
                          (d.type != dtype::unknown ? std::string{" for "} + dtype_name(d.type)
                                                    : std::string{})});
@@ -159,9 +204,11 @@ struct page_head {
   if (!t.device)
     out.push_back({"In operators", format_share(t.total.share),
                    "of " + format_time(t.whole_ns) + " in scopes"});
-  if (t.total.verdict.lost_ns.known())
-    out.push_back({"Lost above the roof", format_time(t.total.verdict.lost_ns.value),
-                   "the operators' work needs " + format_time(t.total.verdict.ideal_ns.value)});
+  if (good.known())
+    out.push_back(
+        {"Lost above the roof", format_time(good.lost_ns()),
+         (good.in_part ? "where a roof is known, the work needs " : "the operators' work needs ") +
+             format_time(good.needed_ns)});
   else if (!t.operators.rows.empty()) {
     const auto largest = std::max_element(
         t.operators.rows.begin(), t.operators.rows.end(),
@@ -172,9 +219,10 @@ struct page_head {
   return out;
 }
 
-[[gnu::cold]] inline void put_advice(script_json& out, const page_tables& t) {
+[[gnu::cold]] inline void put_advice(script_json& out, const page_tables& t,
+                                     const std::vector<advice>& found) {
   out.key("advice").open("[");
-  for (const advice& a : advise(t.run, {}, &t.times)) {
+  for (const advice& a : found) {
     out.open("{");
     out.member("id", a.id);
     out.member("where", a.where);
@@ -191,81 +239,18 @@ struct page_head {
   out.close("]");
 }
 
-/// One line each: "ok", "bad" or "none"; what holds, and what else there is to say of it.
-[[gnu::cold]] inline void put_trust(script_json& out, const page_tables& t) {
+/// What the bar has behind the operators and regions: time with nothing.
+[[gnu::cold]] inline double idle_ns_of(const page_tables& t) {
   const profile& p = t.run;
-  const auto line = [&](const char* state, const std::string& what, const std::string& rest) {
-    out.open("[");
-    for (const std::string& text : {std::string{state}, what, rest}) out.text(text);
-    out.close("]");
-  };
-  out.key("trust").open("[");
-  if (is_complete(p)) {
-    line("ok", "Nothing was lost:",
-         counted(p.complete.recorded, "scope", "scopes") +
-             (uses_device(p) ? " and " + counted(p.device.complete.records, "record", "records") +
-                                   " of the GPU"
-                             : "") +
-             ", none dropped.");
-  } else {
-    for (const auto& all : {scope_oddities(p), device_oddities(p)})
-      for (const oddity& o : all)
-        if (o.count > 0 && !o.harmless)
-          line("bad", format_count(o.count) + ' ' + o.what + ':', o.meaning);
-    if (p.complete.imprecise > 0)
-      line("bad", format_count(p.complete.imprecise) + " imprecise:",
-           "durations that median and p99 know only roughly; all else is exact.");
-  }
-  double impossible = 0, inside_ns = 0;
-  std::string above, without;
-  for (const operator_row& row : t.operators.rows) {
-    inside_ns += t.time_of(row);
-    if (row.verdict.bound == bound_by::impossible) {
-      if (impossible++ == 0) above = row.name + ' ' + row.parameters;
-    } else if (!row.verdict.roof.known() && t.time_of(row) > 0) {
-      if (without.empty()) without = row.name + ": " + explain(row.verdict.roof.why);
-    }
-  }
-  const double outside = share_of(not_negative(t.whole_ns - inside_ns), t.whole_ns);
-  if (!t.operators.rows.empty()) {
-    line(outside > 0.1 ? "bad" : "ok",
-         format_share(1 - outside) +
-             (t.device ? " of the time of devices" : " of the time in scopes") +
-             " has an operator;",
-         t.device ? "the rest is work that was launched outside any."
-                  : "the rest is in regions alone.");
-    const time_of_threads threads = time_of_threads_in(p);
-    const double without_scope = share_of(threads.outside_ns, threads.wall_ns);
-    if (!t.device && without_scope > 0.02)
-      line(without_scope > 0.1 ? "bad" : "ok",
-           format_share(without_scope) + " of the threads' time is outside all scopes:",
-           "no row tells of it.");
-    const double known = share_with_roof(t);
-    line(known < 0.9 ? "bad" : "ok", "A roof covers " + format_share(known),
-         "of the operators' time." + (without.empty() ? "" : " Without: " + without + '.'));
-  }
-  if (impossible > 0)
-    line("bad",
-         format_count(static_cast<std::uint64_t>(impossible)) +
-             (impossible == 1 ? " row is above every roof:" : " rows are above every roof:"),
-         above + ". A formula or a ceiling is wrong, or work was skipped.");
-  if (!p.machine.source.empty()) line("ok", "Ceilings:", p.machine.source + '.');
-  const own_cost& c = p.cost;
-  if (c.scope_ns > 0 && p.wall_ns > 0) {
-    const own_time own = own_time_of(p);
-    const double took = own.in_scopes_ns / p.wall_ns;
-    const std::string threads = p.threads.size() > 1 ? ", all threads summed" : "";
-    const std::string apart =
-        own.apart_ns > 0 ? ", and " + format_time(own.apart_ns) + " to add it up." : ".";
-    line(took > 0.05 ? "bad" : "ok", "kprof took",
-         format_share(took) + " of wall time" + threads + apart);
-  } else {
-    line("none", "kprof's own cost", "was not measured in this process.");
-  }
-  out.close("]");
+  if (!t.device) return time_of_threads_in(p).outside_ns;
+  if (p.device.devices.size() == 1 &&
+      p.device.devices[0].sum_ns <= 1.01 * p.device.devices[0].busy_ns)
+    return not_negative(p.wall_ns - p.device.devices[0].busy_ns);
+  return 0;
 }
 
-[[gnu::cold]] inline void put_overview(script_json& out, const page_tables& t) {
+[[gnu::cold]] inline void put_overview(script_json& out, const page_tables& t,
+                                       const std::vector<advice>& found) {
   const profile& p = t.run;
   const page_head head = head_of(t);
   out.member("about", head.about);
@@ -279,16 +264,16 @@ struct page_head {
     out.close("]");
   }
   out.close("]");
-  put_advice(out, t);
-  put_trust(out, t);
+  put_advice(out, t, found);
+  out.key("trust").open("[");
+  for (const trust_line& line : trust_of(t)) {
+    out.open("[");
+    for (const std::string& text : {line.state, line.what, line.rest}) out.text(text);
+    out.close("]");
+  }
+  out.close("]");
   out.column("notes", p.notes, [&](const std::string& note) { out.text(note); });
-  // What the bar has behind the operators: work in none, and time with nothing.
-  double idle_ns = 0;
-  if (t.device && p.device.devices.size() == 1 &&
-      p.device.devices[0].sum_ns <= 1.01 * p.device.devices[0].busy_ns)
-    idle_ns = not_negative(p.wall_ns - p.device.devices[0].busy_ns);
-  if (!t.device && p.threads.size() == 1) idle_ns = not_negative(p.wall_ns - t.whole_ns);
-  out.member("idle", idle_ns);
+  out.member("idle", idle_ns_of(t));
 }
 
 }  // namespace detail

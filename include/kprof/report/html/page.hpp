@@ -5,9 +5,8 @@
 // Puts the page together: its frame, what is read without a script, the data, style and script.
 // Included by html.hpp.
 
+#include <kprof/advice.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/model/number_text.hpp>
-#include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/html/charts.hpp>
 #include <kprof/report/html/compare.hpp>
@@ -18,12 +17,10 @@
 #include <kprof/report/html/steps.hpp>
 #include <kprof/report/html/tables.hpp>
 #include <kprof/report/html/timeline.hpp>
+#include <kprof/report/html/without_script.hpp>
 #include <kprof/report/output.hpp>
-#include <kprof/report/table/dimensions.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +33,11 @@ class html_page {
   /// `compared`: null where the run is not compared with others.
   [[gnu::cold]] html_page(const profile& p, std::size_t most_slices,
                           const page_comparison* compared, text_sink& out)
-      : t_(p), most_slices_(most_slices), compared_(compared), out_(out) {}
+      : t_(p),
+        advice_(advise(p, {}, &t_.times)),
+        most_slices_(most_slices),
+        compared_(compared),
+        out_(out) {}
 
   /// The frame has marks for what goes between its pieces.
   [[gnu::cold]] void put() {
@@ -68,39 +69,11 @@ class html_page {
       out_.put(markup_text(head.first) + "<br><span>" + markup_text(head.second) + "</span>");
     }
     if (name == "about") out_.put(markup_text(about_text(p)));
-    if (name == "table") put_plain_table();
+    if (name == "plain share") out_.put(plain_share(t_));
+    if (name == "plain advice") out_.put(plain_advice(advice_, is_complete(p)));
+    if (name == "plain trust") out_.put(plain_trust(t_));
+    if (name == "plain table") out_.put(plain_table(t_));
     if (name == "data") put_data();
-  }
-
-  /// The operators for a reader without scripts, the largest first.
-  [[gnu::cold]] void put_plain_table() {
-    constexpr std::size_t most = 500;
-    const std::vector<operator_row>& rows = t_.operators.rows;
-    const std::vector<std::uint32_t> order =
-        sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-          return t_.time_of(rows[a]) > t_.time_of(rows[b]);
-        });
-    out_.put(
-        "<table><thead><tr><th scope=col>operator<th scope=col>parameters<th scope=col>pass"
-        "<th scope=col>calls<th scope=col>time<th scope=col>share<th scope=col>of the roof"
-        "<th scope=col>bound</thead><tbody>");
-    for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
-      const operator_row& row = rows[order[i]];
-      const double ns = t_.time_of(row);
-      const std::string cells[] = {
-          row.parameters,
-          pass_of(t_.run, row),
-          format_count(row.calls + row.replays),
-          format_time(ns),
-          format_share(share_of(ns, t_.whole_ns)),
-          row.verdict.roof.known() ? format_share(row.verdict.roof.value) : "n/a",
-          bound_of(t_.run, row)};
-      out_.put("<tr><th scope=row>" + markup_text(row.name));
-      for (const std::string& cell : cells) out_.put("<td>" + markup_text(cell));
-    }
-    out_.put("</tbody></table>");
-    if (rows.size() > most)
-      out_.put("<p>" + format_count(rows.size() - most) + " smaller rows are left out here.</p>");
   }
 
   [[gnu::cold]] void put_data() {
@@ -111,7 +84,7 @@ class html_page {
     out.member("program", p.program);
     out.member("device", t_.device);
     out.member("wall", p.wall_ns);
-    put_overview(out, t_);
+    put_overview(out, t_, advice_);
     put_tables(out, t_);
     put_roofline(out, t_);
     put_tree(out, t_);
@@ -132,6 +105,7 @@ class html_page {
   }
 
   page_tables t_;
+  std::vector<advice> advice_;
   std::size_t most_slices_;
   const page_comparison* compared_;
   text_sink& out_;

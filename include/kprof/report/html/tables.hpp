@@ -61,9 +61,12 @@ struct page_tables {
   }
 };
 
-/// Of a row's time, the part that its work takes at the roof.
+/// Of a row's time, the part that its work takes at the roof; of impossible calls nothing.
 inline double needed_of(const operator_row& row, double time_ns) noexcept {
-  return row.verdict.roof.known() ? time_ns * std::min(1.0, row.verdict.roof.value) : 0;
+  const roof_verdict& v = row.verdict;
+  if (!v.roof.known() || v.bound == bound_by::impossible) return 0;
+  const double all_ns = row.on_device ? row.device_total_ns : row.total_ns;
+  return time_ns * share_of(v.ideal_ns.value, std::max(all_ns, v.ideal_ns.value));
 }
 
 /// How long the calls of a row took: each, while they are few, or counts between equal steps of the

@@ -62,6 +62,7 @@ class page_timeline {
     out.member("all", all_);
     out.member("shown", slices_.size());
     out.member("older", kept_steps_text(t_.run));
+    out.member("reach", reach_text());
     // The steps that are shown whole, by their begins: the median and the slowest one.
     out.column("steps", steps_to_keep(), [&](const interval& i) { out.integer(i.begin); });
     out.column("names", names_, [&](const std::string& name) { out.text(name); });
@@ -73,6 +74,28 @@ class page_timeline {
   }
 
  private:
+  /// "19,254 of 1,200,000 scopes: the last 728 µs of 88.0 ms; 136 threads have none": what the log
+  /// no longer has, and for want of what. Empty where it has all.
+  [[gnu::cold]] std::string reach_text() const {
+    const profile& p = t_.run;
+    const completeness& c = p.complete;
+    std::string text;
+    if (c.in_timeline < c.recorded) {
+      const std::string of = " of " + counted(c.recorded, "scope", "scopes");
+      text = c.in_timeline == 0 ? "None" + of
+                                : format_count(c.in_timeline) + of + ": the last " +
+                                      format_time(c.timeline_ns) + " of " + format_time(p.wall_ns);
+      const own_cost& cost = p.cost;
+      if (static_cast<double>(cost.memory) > 0.75 * static_cast<double>(cost.memory_limit) &&
+          cost.memory_limit > 0)
+        text += "; the log keeps no more in " + format_memory(cost.memory_limit) + " of memory";
+    }
+    if (without_ > 0 && c.in_timeline > 0)
+      text +=
+          (text.empty() ? "" : "; ") + counted(without_, "thread has", "threads have") + " none";
+    return text;
+  }
+
   [[gnu::cold]] void collect() {
     const profile& p = t_.run;
     std::vector<std::uint32_t> call_lane(p.threads.size(), none), thread_lane(call_lane);
@@ -83,6 +106,9 @@ class page_timeline {
       slices_.push_back({whole_ns(p.clock.to_ns(s.start)), whole_ns(p.clock.to_ns(s.duration)),
                          lane, static_cast<std::int64_t>(s.node), -1, -1, -1});
     }
+    for (std::size_t i = 0; i < p.threads.size(); ++i)
+      if (thread_lane[i] == none && p.threads[i].in_scopes_ns > 0)
+        without_ += std::max<std::uint64_t>(1, p.threads[i].merged);
     const std::size_t first_call = names_.size();
     for (const std::string& function : p.device.functions) names_.push_back(function);
     for (const host_call& c : p.device.timeline.calls) {
@@ -275,6 +301,7 @@ class page_timeline {
   std::vector<std::array<double, bins>> busy_;
   std::int64_t begin_ = latest_time, end_ = 0;
   std::size_t all_ = 0;
+  std::uint64_t without_ = 0;  // threads that ran scopes and have none here
 };
 
 }  // namespace detail
