@@ -11243,6 +11243,10 @@ struct row_roofs {
     possible.add(more.possible);
     impossible.add(more.impossible);
   }
+  /// What of the row's time it is judged over: that of impossible calls is none of the others'.
+  double time_of_possible(double all_ns, double impossible_ns) const noexcept {
+    return possible.known > 0 && impossible_ns < all_ns ? all_ns - impossible_ns : all_ns;
+  }
   /// What the row is judged by. In a row of several operators those count whose roof is known.
   roof_sum of(std::uint64_t operators) const noexcept {
     roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
@@ -14715,6 +14719,7 @@ struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
   row_roofs roof;
+  double impossible_ns = 0;  // of `total`, in calls above the roof
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
@@ -14742,7 +14747,7 @@ struct device_row_sum {
     row.bytes_per_s =
         ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
     verdict_facts facts;
-    facts.time_ns = total.ns;
+    facts.time_ns = roof.time_of_possible(total.ns, impossible_ns);
     facts.timed = timed;
     const double short_ns = 5000 * static_cast<double>(total.runs());
     facts.is_short =
@@ -15225,7 +15230,8 @@ struct row_sum {
   std::uint64_t timed_calls = 0;
   shared_sum shared;
   row_roofs roof;
-  double roofless_ns = 0;  // of calls whose roof is not known
+  double roofless_ns = 0;    // of calls whose roof is not known
+  double impossible_ns = 0;  // of calls that are above it
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -15266,6 +15272,7 @@ struct row_sum {
     if (says_flops(n) ? counted.flops : counted.bytes)
       roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
     if (counted.time && of_call.why != absence::none) roofless_ns += elapsed_ns(n);
+    else if (counted.time && of_call.is_impossible) impossible_ns += elapsed_ns(n);
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -15400,7 +15407,7 @@ struct row_sum {
     const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
     row.verdict =
         judge(roof.of(mostly_known ? row.operators : 1),
-              {.time_ns = row.total_ns,
+              {.time_ns = roof.time_of_possible(row.total_ns, impossible_ns),
                .timed = std::max(untimed, nothing_done()),
                .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns});
     const absence unknown = std::max(row.flops.why, row.bytes.why);
@@ -16712,8 +16719,11 @@ class row_summing {
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
     row.own.add(device_.own[node]);
-    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0)
-      row.total.add(device_.whole[node]);
+    if (p_.nodes[node].kind != scope_kind::op || row.active++ != 0) return;
+    row.total.add(device_.whole[node]);
+    if (const call_roof& of_call = roofs_.of(node);
+        of_call.why == absence::none && of_call.is_impossible)
+      row.impossible_ns += device_.whole[node].ns;
   }
 
   /// On the device and on the host apart: the time of a row is of one of them. Further parts of
@@ -26601,7 +26611,7 @@ class row_describer {
   /// `sets`: the nodes of the row, where it holds several sets of parameters.
   part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
     part_list out;
-    if (row.invalid) out.push_back({invalid_place, invalid_text(row), false, true});
+    if (row.invalid) out.push_back({invalid_place, invalid_text(row), false, row.variants == 1});
     add_keys(out, row);
     if (row.variants > 1) {
       if (row.operators == 1) append(out, ranges_of(sets, true));

@@ -54,7 +54,7 @@ class row_describer {
   /// `sets`: the nodes of the row, where it holds several sets of parameters.
   part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
     part_list out;
-    if (row.invalid) out.push_back({invalid_place, invalid_text(row), false, true});
+    if (row.invalid) out.push_back({invalid_place, invalid_text(row), false, row.variants == 1});
     add_keys(out, row);
     if (row.variants > 1) {
       if (row.operators == 1) append(out, ranges_of(sets, true));
