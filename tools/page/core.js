@@ -184,7 +184,7 @@ function selectFromHash() {
   state.row = found ? rows.key.indexOf(found[1]) : location.hash ? state.row : -1;
   tell("select");
 }
-const TOO_LONG = "not searched, as it may take too long: write ";
+const TOO_LONG = "not searched, too slow: write ";
 /** What is wrong with an expression, or "". Nothing can stop a search that has begun: what tries
  * ever more ways through a text does not begin. */
 function troubleOf(text) {
@@ -208,7 +208,7 @@ function troubleOf(text) {
       atom = part;
       continue;
     } else if (part === "|" && open.length) {
-      choices += varies ? 0 : 1;
+      choices += !varies;
       varies = true;
     } else if (times && (part.length > 1 || atom)) {
       const most = part[0] === "?" ? 1 : !times[1] ? Infinity
@@ -217,14 +217,13 @@ function troubleOf(text) {
       if (!times[1] || times[2]) {
         varies = true;
         if (most > 1 && atom === looped) return `${TOO_LONG}one ${atom}${part} for two`;
-        if (most > 1) loops++;
-        else choices++;
+        most > 1 ? loops++ : choices++;
         looped = most > 1 ? atom : "";
       }
       ofGroup = false;
       continue;
     }
-    if (atom && !times) looped = looped && atom === looped ? looped : "";
+    if (atom && !times && atom !== looped) looped = "";
     ofGroup = false;
     atom = part;
   }

@@ -45,17 +45,16 @@ const KEYS = [["/", "filter"], ["j k, ↓ ↑", "next and previous row"], ["Ente
   ["0", "the whole timeline"], ["Esc", "up in the tree, then select nothing"],
   ["t", "light or dark"], ["?", "these keys"]];
 const WORDS = [
-  ["roof", "the least time in which this machine could do the FLOPs and move the bytes of a " +
-    "call, at its highest rates"],
+  ["roof", "the least time for the FLOPs and bytes of a call at this machine's highest rates"],
   ["lost", "the time of a row above its roof"],
   ["bound", "what holds a row back: compute or memory, whose roof is near; cache; balanced " +
-    "between both; far from both latency, launch of short calls, a small grid that does not fill " +
-    "the device; impossible above a roof, where a formula or a ceiling is wrong"],
-  ["operator", "guarded code with parameters, whose FLOPs and bytes are known by formulas; a row " +
-    "is an operator with one set of parameters"],
-  ["region", "a named stretch of the program around operators; regions alone is the time in them " +
-    "that is in no operator; a scope is a region or a call"],
-  ["S3, H13, …", "the rule behind an advice, which the documentation's page advice explains"]];
+    "between both; far from both latency, launch of short calls, a small grid that leaves the " +
+    "device empty; impossible above a roof: a formula or a ceiling is wrong"],
+  ["operator", "guarded code whose FLOPs and bytes formulas tell; a row is one with one set of " +
+    "parameters"],
+  ["region", "a named stretch of the program; regions alone is the time in them that is in no " +
+    "operator; a scope is a region or a call"],
+  ["S3, H13, …", "the rule behind an advice: see the documentation's page advice"]];
 function showKeys() {
   const list = (of, head) => el("dl", null, of.flatMap(([word, what]) =>
     [el("dt", null, head(word)), el("dd", null, what)]));

@@ -139,9 +139,9 @@ function markHigher(chart, higher, width, top) {
 /** Which steps of `all` are on the chart. */
 function stepsShown(steps, all) {
   const first = steps[0][0], last = steps[steps.length - 1][0];
-  const which = last - first >= steps.length ? `spread over steps ${count(first)} to ${count(last)}`
-    : last + 1 >= all ? "the latest" : `steps ${count(first)} to ${count(last)}`;
-  return `${count(steps.length)} of ${count(all)}, ${which}`;
+  const span = `steps ${count(first)} to ${count(last)}`;
+  return `${count(steps.length)} of ${count(all)}, ` + (last - first >= steps.length
+    ? "spread over " + span : last + 1 >= all ? "the latest" : span);
 }
 /** Why a device had nothing to do: the causes sum to the head. */
 function idleOf(idle) {

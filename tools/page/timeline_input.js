@@ -120,9 +120,8 @@ function startTimeline() {
   const left = timeline.all - timeline.shown;
   byId("timeline_n").textContent = (left > 0
     ? `${count(timeline.shown)} of ${count(timeline.all)} slices: the median and slowest step ` +
-      "where there are steps, and the longest of the rest; sums are not affected"
-    : timeline.reach ? "" : timeline.all === 1 ? "1 slice, all there is"
-      : `${count(timeline.all)} slices, none left out`) +
+      "if any, and the longest of the rest; sums are unaffected"
+    : timeline.reach ? "" : `slices: all ${count(timeline.all)}`) +
     (left > 0 && timeline.reach ? ". In the log: " : "") + nice(timeline.reach) +
     (timeline.older ? `. Before the unbroken end ${timeline.older}` : "");
   if (stepFor("median") && data.steps.of.length > 1)
