@@ -27535,7 +27535,7 @@ class kernel_grid {
     std::vector<std::string> texts, facts(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) texts.push_back(told(i, lines, described));
     const text_lines whole = parameters_->at_width(fact_width);
-    for (std::size_t kind = 0; kind < kinds_of_facts; ++kind) {
+    for (std::size_t kind = 0; kind < facts_of_columns() + 4; ++kind) {
       const std::vector<std::uint32_t> number = equal_texts(texts);
       std::vector<std::vector<std::size_t>> sets(rows_.size());
       for (std::size_t i = 0; i < rows_.size(); ++i) sets[number[i]].push_back(i);
@@ -27561,16 +27561,19 @@ class kernel_grid {
   /// launched; its key, which always does.
   [[gnu::cold]] std::string fact(std::size_t kind, std::size_t row, const text_lines& whole) const {
     if (kind == 0) return whole[row][0];
-    if (kind < kinds_of_facts - 3) {
+    if (kind <= facts_of_columns()) {
       const kernel_column& c = kernel_columns[kind - 1];
-      return c.cell != nullptr && &c < column_called("calls") ? fact_of(c, rows_[row])
-                                                              : std::string{};
+      return c.cell != nullptr ? fact_of(c, rows_[row]) : std::string{};
     }
-    switch (kinds_of_facts - kind) {
-      case 3: return value_text(rows_[row], group_key::thread);
+    switch (kind - facts_of_columns()) {
+      case 1: return value_text(rows_[row], group_key::thread);
       case 2: return value_text(rows_[row], group_key::call_site);
       default: return '#' + row_key_text(rows_[row].key);
     }
+  }
+  /// How many columns may say which kernel a row is of: those before the calls.
+  [[gnu::cold]] static std::size_t facts_of_columns() noexcept {
+    return static_cast<std::size_t>(column_called("calls") - std::begin(kernel_columns));
   }
   /// What a column says of a row, for a line that has no header above it.
   [[gnu::cold]] std::string fact_of(const kernel_column& c, const kernel_row& row) const {
@@ -27591,7 +27594,6 @@ class kernel_grid {
     return {};
   }
 
-  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 3;
   static constexpr std::size_t fact_width = 60;  // columns of one fact
   static constexpr std::size_t room_for_facts = 20;
 
@@ -35306,11 +35308,13 @@ struct KPROF_DETAIL_LOCAL chunk {
 
 class KPROF_DETAIL_LOCAL chunk_pool {
  public:
-  /// Bytes that may be held from now on; what is free above that is given back.
-  void set_limit(std::size_t bytes) noexcept {
+  /// Bytes that may be held from now on; what is free above that is given back. Returns what is
+  /// held then.
+  std::size_t set_limit(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     limit_ = bytes;
     while (free_ != nullptr && held_ > limit_) release(pop_free());
+    return held_;
   }
 
   /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The
@@ -41367,7 +41371,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   /// For a log that refill() has given no chunk: the log folds the chunk that it writes to, and
-  /// begins it anew. False: the log writes to no chunk, or memory or the lock was lacking.
+  /// begins it anew. False: the log has no such chunk, there was no memory to fold it, or another
+  /// thread kept the lock.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* const c = own ? log.end_chunk() : nullptr;
@@ -41381,8 +41386,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
  private:
-  /// The owner's chunks up to this one, which has mostly none before it. All that wait may be a
-  /// quarter of the memory: a guard waits for this.
+  /// Folds the owner's log up to the end of this chunk, and not all of the log that waits, which
+  /// may be a quarter of the memory: a guard waits for this.
   static void fold_up_to(const chunk& c) {
     while (!c.folded && c.owner->has_backlog()) c.owner->fold_chunk();
   }
@@ -41394,8 +41399,9 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   /// folds many chunks at a time, and parameters are merged from three quarters of it on.
   void leave_room_for_totals() noexcept {
     const std::uint64_t memory = memory_.load(std::memory_order_relaxed), least = memory / 4;
-    pool.set_limit(memory - std::clamp(4 * totals_.now(), least, memory / 2));
-    totals_.set_room(std::max(least, memory - std::min<std::uint64_t>(memory, pool.held())));
+    const std::uint64_t held =
+        pool.set_limit(memory - std::clamp(4 * totals_.now(), least, memory / 2));
+    totals_.set_room(std::max(least, memory - std::min(memory, held)));
   }
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());

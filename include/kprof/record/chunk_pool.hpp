@@ -46,11 +46,13 @@ struct KPROF_DETAIL_LOCAL chunk {
 
 class KPROF_DETAIL_LOCAL chunk_pool {
  public:
-  /// Bytes that may be held from now on; what is free above that is given back.
-  void set_limit(std::size_t bytes) noexcept {
+  /// Bytes that may be held from now on; what is free above that is given back. Returns what is
+  /// held then.
+  std::size_t set_limit(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     limit_ = bytes;
     while (free_ != nullptr && held_ > limit_) release(pop_free());
+    return held_;
   }
 
   /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The

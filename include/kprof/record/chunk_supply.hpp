@@ -96,7 +96,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
   /// For a log that refill() has given no chunk: the log folds the chunk that it writes to, and
-  /// begins it anew. False: the log writes to no chunk, or memory or the lock was lacking.
+  /// begins it anew. False: the log has no such chunk, there was no memory to fold it, or another
+  /// thread kept the lock.
   [[gnu::cold]] bool begin_anew(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());
     chunk* const c = own ? log.end_chunk() : nullptr;
@@ -110,8 +111,8 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   }
 
  private:
-  /// The owner's chunks up to this one, which has mostly none before it. All that wait may be a
-  /// quarter of the memory: a guard waits for this.
+  /// Folds the owner's log up to the end of this chunk, and not all of the log that waits, which
+  /// may be a quarter of the memory: a guard waits for this.
   static void fold_up_to(const chunk& c) {
     while (!c.folded && c.owner->has_backlog()) c.owner->fold_chunk();
   }
@@ -123,8 +124,9 @@ class KPROF_DETAIL_LOCAL chunk_supply {
   /// folds many chunks at a time, and parameters are merged from three quarters of it on.
   void leave_room_for_totals() noexcept {
     const std::uint64_t memory = memory_.load(std::memory_order_relaxed), least = memory / 4;
-    pool.set_limit(memory - std::clamp(4 * totals_.now(), least, memory / 2));
-    totals_.set_room(std::max(least, memory - std::min<std::uint64_t>(memory, pool.held())));
+    const std::uint64_t held =
+        pool.set_limit(memory - std::clamp(4 * totals_.now(), least, memory / 2));
+    totals_.set_room(std::max(least, memory - std::min(memory, held)));
   }
   chunk* take_oldest(thread_log& log, patience& waits) noexcept {
     const auto own = waits.lock(log.mutex());

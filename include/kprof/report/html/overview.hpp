@@ -249,30 +249,39 @@ struct page_goodness {
   return 0;
 }
 
+/// What the first screen says, as a script shows it and as it stands in the page without one.
+struct page_overview {
+  [[gnu::cold]] explicit page_overview(const page_tables& t)
+      : head(head_of(t)),
+        facts(facts_of_page(t)),
+        found(advise(t.run, {}, &t.times)),
+        trust(trust_of(t)) {}
+
+  page_head head;
+  std::vector<page_fact> facts;
+  std::vector<advice> found;
+  std::vector<trust_line> trust;
+};
+
 [[gnu::cold]] inline void put_overview(script_json& out, const page_tables& t,
-                                       const std::vector<advice>& found) {
-  const profile& p = t.run;
-  const page_head head = head_of(t);
-  out.member("about", head.about);
-  out.member("first", head.first);
-  out.member("second", head.second);
-  out.member("complete", head.about_complete);
+                                       const page_overview& says) {
+  const auto put_texts = [&](const std::string& a, const std::string& b, const std::string& c) {
+    out.open("[");
+    for (const std::string* text : {&a, &b, &c}) out.text(*text);
+    out.close("]");
+  };
+  out.member("about", says.head.about);
+  out.member("first", says.head.first);
+  out.member("second", says.head.second);
+  out.member("complete", says.head.about_complete);
   out.key("facts").open("[");
-  for (const page_fact& f : facts_of_page(t)) {
-    out.open("[");
-    for (const std::string& text : {f.label, f.value, f.basis}) out.text(text);
-    out.close("]");
-  }
+  for (const page_fact& f : says.facts) put_texts(f.label, f.value, f.basis);
   out.close("]");
-  put_advice(out, t, found);
+  put_advice(out, t, says.found);
   out.key("trust").open("[");
-  for (const trust_line& line : trust_of(t)) {
-    out.open("[");
-    for (const std::string& text : {line.state, line.what, line.rest}) out.text(text);
-    out.close("]");
-  }
+  for (const trust_line& line : says.trust) put_texts(line.state, line.what, line.rest);
   out.close("]");
-  out.column("notes", p.notes, [&](const std::string& note) { out.text(note); });
+  out.column("notes", t.run.notes, [&](const std::string& note) { out.text(note); });
   out.member("idle", idle_ns_of(t));
 }
 

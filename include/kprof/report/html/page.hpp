@@ -5,7 +5,6 @@
 // Puts the page together: its frame, what is read without a script, the data, style and script.
 // Included by html.hpp.
 
-#include <kprof/advice.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/html/charts.hpp>
@@ -23,7 +22,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -33,11 +31,7 @@ class html_page {
   /// `compared`: null where the run is not compared with others.
   [[gnu::cold]] html_page(const profile& p, std::size_t most_slices,
                           const page_comparison* compared, text_sink& out)
-      : t_(p),
-        advice_(advise(p, {}, &t_.times)),
-        most_slices_(most_slices),
-        compared_(compared),
-        out_(out) {}
+      : t_(p), says_(t_), most_slices_(most_slices), compared_(compared), out_(out) {}
 
   /// The frame has marks for what goes between its pieces.
   [[gnu::cold]] void put() {
@@ -64,14 +58,13 @@ class html_page {
       if (compared_ != nullptr) out_.put(page_comparing[0]);
       for (const std::string_view piece : page_script_end) out_.put(piece);
     }
-    if (name == "sentence") {
-      const page_head head = head_of(t_);
-      out_.put(markup_text(head.first) + "<br><span>" + markup_text(head.second) + "</span>");
-    }
-    if (name == "about") out_.put(markup_text(about_text(p)));
-    if (name == "plain share") out_.put(plain_share(t_));
-    if (name == "plain advice") out_.put(plain_advice(advice_, is_complete(p)));
-    if (name == "plain trust") out_.put(plain_trust(t_));
+    if (name == "sentence")
+      out_.put(markup_text(says_.head.first) + "<br><span>" + markup_text(says_.head.second) +
+               "</span>");
+    if (name == "about") out_.put(markup_text(says_.head.about));
+    if (name == "plain share") out_.put(plain_share(t_, says_.facts));
+    if (name == "plain advice") out_.put(plain_advice(says_.found, is_complete(p)));
+    if (name == "plain trust") out_.put(plain_trust(says_.trust));
     if (name == "plain table") out_.put(plain_table(t_));
     if (name == "data") put_data();
   }
@@ -84,7 +77,7 @@ class html_page {
     out.member("program", p.program);
     out.member("device", t_.device);
     out.member("wall", p.wall_ns);
-    put_overview(out, t_, advice_);
+    put_overview(out, t_, says_);
     put_tables(out, t_);
     put_roofline(out, t_);
     put_tree(out, t_);
@@ -105,7 +98,7 @@ class html_page {
   }
 
   page_tables t_;
-  std::vector<advice> advice_;
+  page_overview says_;
   std::size_t most_slices_;
   const page_comparison* compared_;
   text_sink& out_;

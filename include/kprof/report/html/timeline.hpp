@@ -74,8 +74,8 @@ class page_timeline {
   }
 
  private:
-  /// "19,254 of 1,200,000 scopes: the last 728 µs of 88.0 ms; 136 threads have none": what the log
-  /// no longer has, and for want of what. Empty where it has all.
+  /// "19,254 of 1,200,000 scopes: the last 728 µs of 88.0 ms; 136 threads have none": how many
+  /// scopes the log still has, and why not all. Empty where it has all.
   [[gnu::cold]] std::string reach_text() const {
     const profile& p = t_.run;
     const completeness& c = p.complete;

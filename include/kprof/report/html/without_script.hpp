@@ -26,13 +26,14 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// The facts, then the operators that take most of what the bar shows, and what is in none.
-[[gnu::cold]] inline std::string plain_share(const page_tables& t) {
+[[gnu::cold]] inline std::string plain_share(const page_tables& t,
+                                             const std::vector<page_fact>& facts) {
   constexpr std::size_t most = 8;
   std::string out = "<ul>";
   const auto line = [&](const std::string& head, const std::string& text) {
     out += "<li><b>" + markup_text(head) + "</b> " + markup_text(text);
   };
-  for (const page_fact& f : facts_of_page(t)) line(f.label, f.value + ", " + f.basis);
+  for (const page_fact& f : facts) line(f.label, f.value + ", " + f.basis);
   const double idle_ns = idle_ns_of(t), all_ns = t.whole_ns + idle_ns;
   const auto part = [&](const std::string& name, double ns) {
     if (ns > 0.001 * all_ns)
@@ -70,9 +71,9 @@ namespace detail {
   return out + "</ol>";
 }
 
-[[gnu::cold]] inline std::string plain_trust(const page_tables& t) {
+[[gnu::cold]] inline std::string plain_trust(const std::vector<trust_line>& lines) {
   std::string out = "<ul>";
-  for (const trust_line& line : trust_of(t))
+  for (const trust_line& line : lines)
     out += "<li>" +
            std::string{line.state == "ok"    ? "\u2713"
                        : line.state == "bad" ? "\u25B2"

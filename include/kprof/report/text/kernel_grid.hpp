@@ -242,7 +242,7 @@ class kernel_grid {
     std::vector<std::string> texts, facts(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) texts.push_back(told(i, lines, described));
     const text_lines whole = parameters_->at_width(fact_width);
-    for (std::size_t kind = 0; kind < kinds_of_facts; ++kind) {
+    for (std::size_t kind = 0; kind < facts_of_columns() + 4; ++kind) {
       const std::vector<std::uint32_t> number = equal_texts(texts);
       std::vector<std::vector<std::size_t>> sets(rows_.size());
       for (std::size_t i = 0; i < rows_.size(); ++i) sets[number[i]].push_back(i);
@@ -268,16 +268,19 @@ class kernel_grid {
   /// launched; its key, which always does.
   [[gnu::cold]] std::string fact(std::size_t kind, std::size_t row, const text_lines& whole) const {
     if (kind == 0) return whole[row][0];
-    if (kind < kinds_of_facts - 3) {
+    if (kind <= facts_of_columns()) {
       const kernel_column& c = kernel_columns[kind - 1];
-      return c.cell != nullptr && &c < column_called("calls") ? fact_of(c, rows_[row])
-                                                              : std::string{};
+      return c.cell != nullptr ? fact_of(c, rows_[row]) : std::string{};
     }
-    switch (kinds_of_facts - kind) {
-      case 3: return value_text(rows_[row], group_key::thread);
+    switch (kind - facts_of_columns()) {
+      case 1: return value_text(rows_[row], group_key::thread);
       case 2: return value_text(rows_[row], group_key::call_site);
       default: return '#' + row_key_text(rows_[row].key);
     }
+  }
+  /// How many columns may say which kernel a row is of: those before the calls.
+  [[gnu::cold]] static std::size_t facts_of_columns() noexcept {
+    return static_cast<std::size_t>(column_called("calls") - std::begin(kernel_columns));
   }
   /// What a column says of a row, for a line that has no header above it.
   [[gnu::cold]] std::string fact_of(const kernel_column& c, const kernel_row& row) const {
@@ -298,7 +301,6 @@ class kernel_grid {
     return {};
   }
 
-  static constexpr std::size_t kinds_of_facts = 1 + std::size(kernel_columns) + 3;
   static constexpr std::size_t fact_width = 60;  // columns of one fact
   static constexpr std::size_t room_for_facts = 20;
 
