@@ -125,7 +125,7 @@ int address_space_ends(std::size_t more) {
     threads.emplace_back([&] {
       ++ready;
       while (!go) std::this_thread::yield();
-      work(6000, 3000);
+      work(2000, 1000);
     });
   while (ready != 3) std::this_thread::yield();
   rlimit before{};

@@ -167,9 +167,9 @@ TEST_CASE("advice.the_report_says_what_to_do_first") {
 
 TEST_CASE("advice.holds_whatever_the_profile") {
 #ifdef KPROF_TEST_SHORT
-  constexpr std::uint32_t profiles = 1000;
+  constexpr std::uint32_t profiles = 400;
 #else
-  constexpr std::uint32_t profiles = 10'000;
+  constexpr std::uint32_t profiles = 5000;
 #endif
   std::size_t given = 0;
   for (std::uint32_t seed = 0; seed < profiles; ++seed) {
