@@ -30,6 +30,25 @@ TEST_CASE("roofline_total.is_judged_over_the_time_of_possible_calls") {
   CHECK(kprof::operator_total(p).verdict.bound == bound_by::impossible);
 }
 
+TEST_CASE("roofline_total.rates_are_those_of_possible_calls") {
+  kprof_test::profile_builder b;
+  const auto thread = b.thread("main", 1);
+  const auto gemm = b.op(thread, "Gemm", "n=1"), wrong = b.op(thread, "Gemm", "n=2");
+  b.calls(gemm, 1, 4e6).work(gemm, 200'000'000, 1'000'000, 1'000);
+  b.calls(wrong, 1, 1e6).work(wrong, 8'000'000'000, 1'000, 1'000);
+  profile p = b.done();
+  p.machine.cpu = kprof_test::two_cpus();
+  const auto sum = [&] { return kprof::operator_table(p, kprof::grouping::op).at(0); };
+  CHECK(sum().flops.value == Approx(8.2e9));
+  CHECK(sum().flops_per_s.value == Approx(50e9));
+  CHECK(sum().bytes_per_s.value == Approx(1'001'000 / 4e-3));
+  CHECK(sum().verdict.roof.value == Approx(0.5));
+  // Most of its time: what is possible in the rest says nothing of the operator.
+  p.nodes[wrong].self_ns = p.nodes[wrong].total_ns = 5e6;
+  CHECK(sum().verdict.bound == bound_by::impossible);
+  CHECK(sum().flops_per_s.value == Approx(8.2e9 / 9e-3));
+}
+
 TEST_CASE("roofline_total.on_a_device_is_judged_over_the_time_of_possible_calls") {
   kprof_test::device_builder b;
   const auto thread = b.thread("main", 1);
@@ -42,6 +61,7 @@ TEST_CASE("roofline_total.on_a_device_is_judged_over_the_time_of_possible_calls"
   kprof_test::add_device(p);
   p.device.devices[0].l2_bytes = 50 << 20;
   p.machine.gpus = {kprof_test::h100()};
-  const roof_verdict total = kprof::operator_total(p).verdict;
-  CHECK(total.ideal_ns.value + total.lost_ns.value == Approx(1e6));
+  const kprof::operator_row total = kprof::operator_total(p);
+  CHECK(total.verdict.ideal_ns.value + total.verdict.lost_ns.value == Approx(1e6));
+  CHECK(total.bytes_per_s.value == Approx((1U << 30U) / 1e-3));
 }

@@ -40,15 +40,23 @@ struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
   row_roofs roof;
-  double impossible_ns = 0;  // of `total`, in calls above the roof
+  // Of calls above the roof; the time is of `total`.
+  double impossible_ns = 0, impossible_flops = 0, impossible_bytes = 0;
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
     if (!v.on_device) return;
-    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
-    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    const double its_flops = v.handed_over ? v.flops : v.flops - v.idle_flops,
+                 its_bytes = v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    const row_roofs& its_roof = v.handed_over ? v.roof : v.launched_roof;
+    flops += its_flops;
+    bytes += its_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-    roof.add(v.handed_over ? v.roof : v.launched_roof);
+    roof.add(its_roof);
+    if (its_roof.impossible.known > 0 && its_roof.possible.known <= 0) {
+      impossible_flops += its_flops;
+      impossible_bytes += its_bytes;
+    }
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -63,18 +71,22 @@ struct device_row_sum {
         std::max({device_time_known(total), records_known(p, total), calls_known(total),
                   calls > 0 ? absence::none : absence::no_calls});
     row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
-    row.flops_per_s =
-        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s =
-        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    const row_roofs::judged judged = roof.by(row.operators, total.ns, impossible_ns);
+    const auto rate = [&](double work, double impossible, const figure& of) {
+      if (judged.leaves_out) work -= impossible;
+      return ratio({work, std::max(of.why, timed)},
+                   (judged.leaves_out ? judged.time_ns : total.ns) * 1e-9, absence::no_time);
+    };
+    row.flops_per_s = rate(flops, impossible_flops, row.flops);
+    row.bytes_per_s = rate(bytes, impossible_bytes, row.bytes);
     verdict_facts facts;
-    facts.time_ns = roof.time_of_possible(total.ns, impossible_ns);
+    facts.time_ns = judged.time_ns;
     facts.timed = timed;
     const double short_ns = 5000 * static_cast<double>(total.runs());
     facts.is_short =
         total.ns < short_ns || (total.ns < 0.2 * host_ns_of_later_calls(row) && devices_wait(p));
     facts.small_grids = total.small_grid_ns > 0.5 * total.ns;
-    row.verdict = judge(roof.of(row.operators), facts);
+    row.verdict = judge(judged.roofs, facts);
   }
 };
 

@@ -137,7 +137,7 @@ struct kernel_sum {
     // Where bytes alone are known, they say something too.
     const absence work = row.flops.why == absence::no_flops ? row.bytes.why : row.flops.why;
     row.verdict = judge(
-        roofs.of(1),
+        roofs.by(1, row.total_ns, 0).roofs,
         {.time_ns = row.total_ns,
          .timed = std::max(why, work),
          .is_short = row.mean_ns.value<5000, .small_grids = small_grid_ns> 0.5 * row.total_ns});

@@ -26,6 +26,7 @@ struct memory_level {
   double bytes = 0;  // of a cache; 0 of memory
   double rate = 0;
   bool may_be_faster = false;
+  bool stores_fetch = false;  // what is written is fetched first, if it has not been read
 };
 
 /// What the ceilings of a machine say of a type.
@@ -74,6 +75,15 @@ struct call_durations {
   if (mean_ns > 0) least_ns = std::min(least_ns, mean_ns);
 }
 
+/// A ceiling is the rate at which a processor fetches lines, also those that it only writes. A call
+/// that writes where it has read, or past the caches, fetches fewer: it gets up to half as much
+/// again, and no more than what it reads at that rate.
+[[gnu::cold]] inline void fetch_what_is_read(const scope_node& n, double mean_ns,
+                                             double& least_ns) noexcept {
+  const double read = static_cast<double>(n.work.bytes_read) / bytes_of(n);
+  if (least_ns * std::max(read, 2.0 / 3) <= over_the_roof * mean_ns) stay_within(mean_ns, least_ns);
+}
+
 [[gnu::cold]] inline call_roof roof_of(const scope_node& n, const flop_rates& rates,
                                        const call_durations& took,
                                        const std::vector<memory_level>& levels) {
@@ -86,6 +96,7 @@ struct call_durations {
       roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
     else roof.compute_ns = static_cast<double>(n.work.flops) / rates.of_type * 1e9;
   }
+  roof.no_bytes = !n.work.has_bytes;
   if (n.work.has_bytes && bytes_of(n) > 0) {
     const double memory = levels.empty() ? 0 : levels.back().rate;
     if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
@@ -97,6 +108,8 @@ struct call_durations {
       use_cache(n, levels, is_faster, roof);
     roof.cached = roof.from_cache && is_faster;
     if (roof.at_most) stay_within(took.mean_ns, roof.memory_ns);
+    if (!levels.empty() && levels.back().stores_fetch)
+      fetch_what_is_read(n, took.mean_ns, roof.memory_ns);
   }
   const double mean_ns = took.mean_ns;
   if (rates.may_be_faster) stay_within(mean_ns, roof.compute_ns);
@@ -136,7 +149,7 @@ struct call_durations {
     levels.push_back(
         {static_cast<double>(m.bytes) * caches,
          std::max(rate_of(m.read, threads, all_threads), rate_of(m.triad, threads, all_threads)),
-         m.read.is_lower_bound || m.triad.is_lower_bound});
+         m.read.is_lower_bound || m.triad.is_lower_bound, true});
   }
   call_roof roof = roof_of(n, rates, took, levels);
   roof.threads = threads;

@@ -30,6 +30,7 @@ struct call_roof {
   /// The ceiling that bounds it was disturbed when it was measured: the least time may be less.
   bool at_most = false;
   bool is_impossible = false;  ///< calls took less than the least time
+  bool no_bytes = false;       ///< bytes() is not declared: memory may allow less
   absence why = absence::none;
   double threads = 1;           ///< of the host that it ran on; 0: it ran on a device
   dtype type = dtype::unknown;  ///< that it computed with; tf32 where f32 ran on tensor cores
@@ -43,6 +44,7 @@ struct roof_sum {
   double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
   double at_most_ns = 0;        // of ideal_ns
   double tf32_ns = 0;           // of compute_ns: f32 on tensor cores
+  double no_bytes_ns = 0;       // of ideal_ns: of calls without bytes()
   double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
@@ -56,6 +58,7 @@ struct roof_sum {
     if (roof.type == dtype::tf32) tf32_ns += calls * roof.compute_ns;
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
+    if (roof.no_bytes) no_bytes_ns += calls * roof.ideal_ns();
   }
   void add(const roof_sum& more) noexcept {
     why = std::max(why, more.why);
@@ -66,6 +69,7 @@ struct roof_sum {
     ideal_ns += more.ideal_ns;
     at_most_ns += more.at_most_ns;
     tf32_ns += more.tf32_ns;
+    no_bytes_ns += more.no_bytes_ns;
   }
 };
 
@@ -81,15 +85,26 @@ struct row_roofs {
     possible.add(more.possible);
     impossible.add(more.impossible);
   }
-  /// What of the row's time it is judged over: that of impossible calls is none of the others'.
-  double time_of_possible(double all_ns, double impossible_ns) const noexcept {
-    return possible.known > 0 && impossible_ns < all_ns ? all_ns - impossible_ns : all_ns;
-  }
-  /// What the row is judged by. In a row of several operators those count whose roof is known.
-  roof_sum of(std::uint64_t operators) const noexcept {
-    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
-    out.why = std::max(possible.why, impossible.why);
-    if (operators > 1 && out.known > 0) out.why = absence::none;
+  /// What a row is judged by, and over which of its time. In a row of several operators those count
+  /// whose roof is known.
+  struct judged {
+    roof_sum roofs;
+    double time_ns = 0;
+    bool leaves_out = false;  // impossible calls, whose time is none of the others'
+  };
+  judged by(std::uint64_t operators, double all_ns, double impossible_ns) const noexcept {
+    judged out{possible, all_ns};
+    const bool some = possible.known > 0, any = impossible.known > 0;
+    // An operator is what most of its time is.
+    if (any && (!some || (operators == 1 && impossible_ns > 0.5 * all_ns))) {
+      out.roofs = impossible;
+      if (some) out.time_ns = impossible_ns;
+    } else if (some && any && impossible_ns < all_ns) {
+      out.time_ns = all_ns - impossible_ns;
+      out.leaves_out = true;
+    }
+    out.roofs.why = std::max(possible.why, impossible.why);
+    if (operators > 1 && out.roofs.known > 0) out.roofs.why = absence::none;
     return out;
   }
 };

@@ -39,8 +39,9 @@ struct row_sum {
   std::uint64_t timed_calls = 0;
   shared_sum shared;
   row_roofs roof;
-  double roofless_ns = 0;    // of calls whose roof is not known
-  double impossible_ns = 0;  // of calls that are above it
+  double roofless_ns = 0;  // of calls whose roof is not known
+  // Of calls that are above it.
+  double impossible_ns = 0, impossible_flops = 0, impossible_bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -81,7 +82,7 @@ struct row_sum {
     if (says_flops(n) ? counted.flops : counted.bytes)
       roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
     if (counted.time && of_call.why != absence::none) roofless_ns += elapsed_ns(n);
-    else if (counted.time && of_call.is_impossible) impossible_ns += elapsed_ns(n);
+    else if (of_call.is_impossible) add_impossible(n, counted);
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -104,6 +105,12 @@ struct row_sum {
     row.merged = row.merged || n.merged;
     if (!n.merged) add_class(n.work.type, n.work.pass);
     add_work(n, counted);
+  }
+
+  [[gnu::cold]] void add_impossible(const scope_node& n, const counted_call& counted) {
+    if (counted.time) impossible_ns += elapsed_ns(n);
+    if (counted.flops && says_flops(n)) impossible_flops += timed_share(n) * all_flops(n);
+    if (counted.bytes && says_bytes(n)) impossible_bytes += timed_share(n) * all_bytes(n);
   }
 
   void add_durations(const histogram& more) {
@@ -205,20 +212,24 @@ struct row_sum {
     row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
     const absence untimed =
         none_finished == absence::not_joined ? absence::not_joined : absence::none;
-    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
-    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
+    // What is known of less than half of the time says nothing of the row.
+    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
+    const row_roofs::judged judged =
+        roof.by(mostly_known ? row.operators : 1, row.total_ns, impossible_ns);
+    const auto rate = [&](double work, double impossible, const figure& of) {
+      if (judged.leaves_out) work -= impossible;
+      return ratio({work, std::max(of.why, untimed)},
+                   (judged.leaves_out ? judged.time_ns : row.total_ns) * 1e-9, absence::no_time);
+    };
+    row.flops_per_s = rate(timed_flops, impossible_flops, row.flops);
+    row.bytes_per_s = rate(timed_bytes, impossible_bytes, row.bytes);
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting(p);
-    // What is known of less than half of the time says nothing of the row.
-    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
-    row.verdict =
-        judge(roof.of(mostly_known ? row.operators : 1),
-              {.time_ns = roof.time_of_possible(row.total_ns, impossible_ns),
-               .timed = std::max(untimed, nothing_done()),
-               .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns});
+    row.verdict = judge(judged.roofs, {.time_ns = judged.time_ns,
+                                       .timed = std::max(untimed, nothing_done()),
+                                       .is_short = row.mean_ns.known() &&
+                                                   row.mean_ns.value < 10 * p.cost.empty_scope_ns});
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;

@@ -24,7 +24,8 @@ struct roof_verdict {
   figure roof{0, absence::no_ceiling};
   figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
   figure lost_ns{0, absence::no_ceiling};   ///< the time above it
-  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why or no_bound says why
+  absence no_bound = absence::none;         ///< why it is unknown where the roof is known
   bool of_memory = false;  ///< the least time is that of the bytes, not that of the FLOPs
   bool as_tf32 = false;    ///< f32 is held against the rate of tensor cores
 };
@@ -71,14 +72,19 @@ inline constexpr double near_roof = 0.8;
   // A ceiling that may be higher says no more than that the row is far below it.
   if (out.roof.at_most && out.roof.value >= far_below) return out;
   const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
+  // Work that is far from the one roof that is known may be near the other.
+  const bool has_bytes = roofs.no_bytes_ns <= 0.5 * roofs.ideal_ns;
   if (of_cache) out.bound = bound_by::cache;
   else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
   else if (out.roof.value < far_below)
-    out.bound = row.is_short      ? bound_by::launch
-                : row.small_grids ? bound_by::small_grid
-                                  : bound_by::latency;
+    out.bound = row.is_short                          ? bound_by::launch
+                : row.small_grids                     ? bound_by::small_grid
+                : has_bytes && out.ideal_ns.value > 0 ? bound_by::latency
+                                                      : bound_by::unknown;
   else if (std::fabs(c - m) >= apart) out.bound = c > m ? bound_by::compute : bound_by::memory;
   else out.bound = bound_by::balanced;
+  if (out.bound == bound_by::unknown)
+    out.no_bound = has_bytes ? absence::zero_bytes : absence::no_bytes;
   return out;
 }
 

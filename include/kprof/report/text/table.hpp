@@ -78,9 +78,10 @@ namespace detail {
                             absence::no_time,     absence::not_replayed,  absence::not_noted,
                             absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
-      return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
-        return c->number != nullptr && c->number->of(*rows[i]).why == why;
-      });
+      return (plan.roofs && rows[i]->verdict.no_bound == why) ||
+             std::any_of(shown.begin(), shown.end(), [&](const column* c) {
+               return c->number != nullptr && c->number->of(*rows[i]).why == why;
+             });
     });
   const bool lacks_ceilings = std::any_of(rows.begin(), rows.end(), [](const operator_row* row) {
     return !row->on_device && row->verdict.roof.why == absence::no_ceiling;
@@ -100,7 +101,7 @@ namespace detail {
               });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped; totals count what the formula says: ",
+              "work was skipped; totals count its work, their rates do not: ",
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);

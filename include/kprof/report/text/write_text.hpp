@@ -43,11 +43,17 @@ namespace detail {
 /// " · 218 GFLOP at 9.16 GFLOP/s, 7% of the roof": what the formulas say of all calls, over the
 /// time of the run, and of the roof in their own, which is said where it is less than half of the
 /// run; where they say no FLOPs, bytes. At least that where parameters of some calls were not kept.
-/// Empty where they say neither.
+/// Without calls that are faster than the machine can be. Empty where they say neither.
 [[gnu::cold]] inline std::string total_work_text(const profile& p, const page& out) {
   operator_row all = operator_total(p);
   const bool lacks_calls = all.flops.why == absence::merged || all.bytes.why == absence::merged;
-  if (lacks_calls) all = operator_total(p, [](const scope_node& n) { return !n.merged; });
+  const roofline roofs(p, device_sums(p));
+  const auto is_impossible = [&](const scope_node& n) {
+    return roofs.of(static_cast<std::size_t>(&n - p.nodes.data())).is_impossible;
+  };
+  const bool some_impossible = std::any_of(p.nodes.begin(), p.nodes.end(), is_impossible);
+  if (lacks_calls || some_impossible)
+    all = operator_total(p, [&](const scope_node& n) { return !n.merged && !is_impossible(n); });
   const bool computes = all.flops.known() && all.flops.value > 0;
   const figure amount = computes ? all.flops : all.bytes;
   if (!amount.known() || !(amount.value > 0)) return {};
@@ -66,6 +72,7 @@ namespace detail {
                 : is_most_of_run         ? ""
                                          : "at ")
         .append(format_share(all.verdict.roof.value) + " of the roof");
+  if (some_impossible) text += ", without what is impossible";
   return text;
 }
 
