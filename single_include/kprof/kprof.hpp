@@ -11192,6 +11192,7 @@ struct call_roof {
   /// The ceiling that bounds it was disturbed when it was measured: the least time may be less.
   bool at_most = false;
   bool is_impossible = false;  ///< calls took less than the least time
+  bool no_bytes = false;       ///< bytes() is not declared: memory may allow less
   absence why = absence::none;
   double threads = 1;           ///< of the host that it ran on; 0: it ran on a device
   dtype type = dtype::unknown;  ///< that it computed with; tf32 where f32 ran on tensor cores
@@ -11205,6 +11206,7 @@ struct roof_sum {
   double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
   double at_most_ns = 0;        // of ideal_ns
   double tf32_ns = 0;           // of compute_ns: f32 on tensor cores
+  double no_bytes_ns = 0;       // of ideal_ns: of calls without bytes()
   double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
@@ -11218,6 +11220,7 @@ struct roof_sum {
     if (roof.type == dtype::tf32) tf32_ns += calls * roof.compute_ns;
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
+    if (roof.no_bytes) no_bytes_ns += calls * roof.ideal_ns();
   }
   void add(const roof_sum& more) noexcept {
     why = std::max(why, more.why);
@@ -11228,6 +11231,7 @@ struct roof_sum {
     ideal_ns += more.ideal_ns;
     at_most_ns += more.at_most_ns;
     tf32_ns += more.tf32_ns;
+    no_bytes_ns += more.no_bytes_ns;
   }
 };
 
@@ -11243,15 +11247,26 @@ struct row_roofs {
     possible.add(more.possible);
     impossible.add(more.impossible);
   }
-  /// What of the row's time it is judged over: that of impossible calls is none of the others'.
-  double time_of_possible(double all_ns, double impossible_ns) const noexcept {
-    return possible.known > 0 && impossible_ns < all_ns ? all_ns - impossible_ns : all_ns;
-  }
-  /// What the row is judged by. In a row of several operators those count whose roof is known.
-  roof_sum of(std::uint64_t operators) const noexcept {
-    roof_sum out = possible.known > 0 || impossible.known <= 0 ? possible : impossible;
-    out.why = std::max(possible.why, impossible.why);
-    if (operators > 1 && out.known > 0) out.why = absence::none;
+  /// What a row is judged by, and over which of its time. In a row of several operators those count
+  /// whose roof is known.
+  struct judged {
+    roof_sum roofs;
+    double time_ns = 0;
+    bool leaves_out = false;  // impossible calls, whose time is none of the others'
+  };
+  judged by(std::uint64_t operators, double all_ns, double impossible_ns) const noexcept {
+    judged out{possible, all_ns};
+    const bool some = possible.known > 0, any = impossible.known > 0;
+    // An operator is what most of its time is.
+    if (any && (!some || (operators == 1 && impossible_ns > 0.5 * all_ns))) {
+      out.roofs = impossible;
+      if (some) out.time_ns = impossible_ns;
+    } else if (some && any && impossible_ns < all_ns) {
+      out.time_ns = all_ns - impossible_ns;
+      out.leaves_out = true;
+    }
+    out.roofs.why = std::max(possible.why, impossible.why);
+    if (operators > 1 && out.roofs.known > 0) out.roofs.why = absence::none;
     return out;
   }
 };
@@ -11273,6 +11288,7 @@ struct memory_level {
   double bytes = 0;  // of a cache; 0 of memory
   double rate = 0;
   bool may_be_faster = false;
+  bool stores_fetch = false;  // what is written is fetched first, if it has not been read
 };
 
 /// What the ceilings of a machine say of a type.
@@ -11321,6 +11337,15 @@ struct call_durations {
   if (mean_ns > 0) least_ns = std::min(least_ns, mean_ns);
 }
 
+/// A ceiling is the rate at which a processor fetches lines, also those that it only writes. A call
+/// that writes where it has read, or past the caches, fetches fewer: it gets up to half as much
+/// again, and no more than what it reads at that rate.
+[[gnu::cold]] inline void fetch_what_is_read(const scope_node& n, double mean_ns,
+                                             double& least_ns) noexcept {
+  const double read = static_cast<double>(n.work.bytes_read) / bytes_of(n);
+  if (least_ns * std::max(read, 2.0 / 3) <= over_the_roof * mean_ns) stay_within(mean_ns, least_ns);
+}
+
 [[gnu::cold]] inline call_roof roof_of(const scope_node& n, const flop_rates& rates,
                                        const call_durations& took,
                                        const std::vector<memory_level>& levels) {
@@ -11333,6 +11358,7 @@ struct call_durations {
       roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
     else roof.compute_ns = static_cast<double>(n.work.flops) / rates.of_type * 1e9;
   }
+  roof.no_bytes = !n.work.has_bytes;
   if (n.work.has_bytes && bytes_of(n) > 0) {
     const double memory = levels.empty() ? 0 : levels.back().rate;
     if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
@@ -11344,6 +11370,8 @@ struct call_durations {
       use_cache(n, levels, is_faster, roof);
     roof.cached = roof.from_cache && is_faster;
     if (roof.at_most) stay_within(took.mean_ns, roof.memory_ns);
+    if (!levels.empty() && levels.back().stores_fetch)
+      fetch_what_is_read(n, took.mean_ns, roof.memory_ns);
   }
   const double mean_ns = took.mean_ns;
   if (rates.may_be_faster) stay_within(mean_ns, roof.compute_ns);
@@ -11383,7 +11411,7 @@ struct call_durations {
     levels.push_back(
         {static_cast<double>(m.bytes) * caches,
          std::max(rate_of(m.read, threads, all_threads), rate_of(m.triad, threads, all_threads)),
-         m.read.is_lower_bound || m.triad.is_lower_bound});
+         m.read.is_lower_bound || m.triad.is_lower_bound, true});
   }
   call_roof roof = roof_of(n, rates, took, levels);
   roof.threads = threads;
@@ -11614,7 +11642,7 @@ class roofline {
       if (n.kind != scope_kind::op || n.merged) continue;
       name_of[i] = names.of(n.name);
       on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
-      if (is_on_device(i) || n.work.threads > 0) continue;
+      if (is_on_device(i) || n.work.threads > 0 || was_only_captured(n)) continue;
       if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n) &&
           !surely_exceeds(of_cpu(n, all_threads_), n))
         on_all_threads[name_of[i]] = true;
@@ -11624,6 +11652,10 @@ class roofline {
       if (name_of[i] == scope_node::none) continue;
       if (is_on_device(i)) {
         roofs_[i] = of_device(i);
+        continue;
+      }
+      if (was_only_captured(n)) {
+        roofs_[i].why = absence::not_replayed;
         continue;
       }
       const bool guessed = on_all_threads[name_of[i]] && !is_part(n) && n.work.threads == 0;
@@ -11657,6 +11689,10 @@ class roofline {
     return is_part(n) ? n.shared.parts : 1;
   }
 
+  /// The host has put its calls into a CUDA graph, and done none of their work.
+  static bool was_only_captured(const scope_node& n) noexcept {
+    return n.captured > 0 && executions(n) == 0;
+  }
   bool is_on_device(std::size_t node) const noexcept {
     return !device_->whole.empty() &&
            (device_->whole[node].runs() > 0 || device_->whole[node].unrecorded > 0);
@@ -11749,7 +11785,8 @@ struct roof_verdict {
   figure roof{0, absence::no_ceiling};
   figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
   figure lost_ns{0, absence::no_ceiling};   ///< the time above it
-  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why or no_bound says why
+  absence no_bound = absence::none;         ///< why it is unknown where the roof is known
   bool of_memory = false;  ///< the least time is that of the bytes, not that of the FLOPs
   bool as_tf32 = false;    ///< f32 is held against the rate of tensor cores
 };
@@ -11796,14 +11833,19 @@ inline constexpr double near_roof = 0.8;
   // A ceiling that may be higher says no more than that the row is far below it.
   if (out.roof.at_most && out.roof.value >= far_below) return out;
   const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
+  // Work that is far from the one roof that is known may be near the other.
+  const bool has_bytes = roofs.no_bytes_ns <= 0.5 * roofs.ideal_ns;
   if (of_cache) out.bound = bound_by::cache;
   else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
   else if (out.roof.value < far_below)
-    out.bound = row.is_short      ? bound_by::launch
-                : row.small_grids ? bound_by::small_grid
-                                  : bound_by::latency;
+    out.bound = row.is_short                          ? bound_by::launch
+                : row.small_grids                     ? bound_by::small_grid
+                : has_bytes && out.ideal_ns.value > 0 ? bound_by::latency
+                                                      : bound_by::unknown;
   else if (std::fabs(c - m) >= apart) out.bound = c > m ? bound_by::compute : bound_by::memory;
   else out.bound = bound_by::balanced;
+  if (out.bound == bound_by::unknown)
+    out.no_bound = has_bytes ? absence::zero_bytes : absence::no_bytes;
   return out;
 }
 
@@ -14344,7 +14386,7 @@ struct kernel_sum {
     // Where bytes alone are known, they say something too.
     const absence work = row.flops.why == absence::no_flops ? row.bytes.why : row.flops.why;
     row.verdict = judge(
-        roofs.of(1),
+        roofs.by(1, row.total_ns, 0).roofs,
         {.time_ns = row.total_ns,
          .timed = std::max(why, work),
          .is_short = row.mean_ns.value<5000, .small_grids = small_grid_ns> 0.5 * row.total_ns});
@@ -14719,15 +14761,23 @@ struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
   row_roofs roof;
-  double impossible_ns = 0;  // of `total`, in calls above the roof
+  // Of calls above the roof; the time is of `total`.
+  double impossible_ns = 0, impossible_flops = 0, impossible_bytes = 0;
   std::uint32_t active = 0;  // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
     if (!v.on_device) return;
-    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
-    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    const double its_flops = v.handed_over ? v.flops : v.flops - v.idle_flops,
+                 its_bytes = v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    const row_roofs& its_roof = v.handed_over ? v.roof : v.launched_roof;
+    flops += its_flops;
+    bytes += its_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
-    roof.add(v.handed_over ? v.roof : v.launched_roof);
+    roof.add(its_roof);
+    if (its_roof.impossible.known > 0 && its_roof.possible.known <= 0) {
+      impossible_flops += its_flops;
+      impossible_bytes += its_bytes;
+    }
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -14742,18 +14792,22 @@ struct device_row_sum {
         std::max({device_time_known(total), records_known(p, total), calls_known(total),
                   calls > 0 ? absence::none : absence::no_calls});
     row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
-    row.flops_per_s =
-        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s =
-        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    const row_roofs::judged judged = roof.by(row.operators, total.ns, impossible_ns);
+    const auto rate = [&](double work, double impossible, const figure& of) {
+      if (judged.leaves_out) work -= impossible;
+      return ratio({work, std::max(of.why, timed)},
+                   (judged.leaves_out ? judged.time_ns : total.ns) * 1e-9, absence::no_time);
+    };
+    row.flops_per_s = rate(flops, impossible_flops, row.flops);
+    row.bytes_per_s = rate(bytes, impossible_bytes, row.bytes);
     verdict_facts facts;
-    facts.time_ns = roof.time_of_possible(total.ns, impossible_ns);
+    facts.time_ns = judged.time_ns;
     facts.timed = timed;
     const double short_ns = 5000 * static_cast<double>(total.runs());
     facts.is_short =
         total.ns < short_ns || (total.ns < 0.2 * host_ns_of_later_calls(row) && devices_wait(p));
     facts.small_grids = total.small_grid_ns > 0.5 * total.ns;
-    row.verdict = judge(roof.of(row.operators), facts);
+    row.verdict = judge(judged.roofs, facts);
   }
 };
 
@@ -15230,8 +15284,9 @@ struct row_sum {
   std::uint64_t timed_calls = 0;
   shared_sum shared;
   row_roofs roof;
-  double roofless_ns = 0;    // of calls whose roof is not known
-  double impossible_ns = 0;  // of calls that are above it
+  double roofless_ns = 0;  // of calls whose roof is not known
+  // Of calls that are above it.
+  double impossible_ns = 0, impossible_flops = 0, impossible_bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -15272,7 +15327,7 @@ struct row_sum {
     if (says_flops(n) ? counted.flops : counted.bytes)
       roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
     if (counted.time && of_call.why != absence::none) roofless_ns += elapsed_ns(n);
-    else if (counted.time && of_call.is_impossible) impossible_ns += elapsed_ns(n);
+    else if (of_call.is_impossible) add_impossible(n, counted);
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -15295,6 +15350,12 @@ struct row_sum {
     row.merged = row.merged || n.merged;
     if (!n.merged) add_class(n.work.type, n.work.pass);
     add_work(n, counted);
+  }
+
+  [[gnu::cold]] void add_impossible(const scope_node& n, const counted_call& counted) {
+    if (counted.time) impossible_ns += elapsed_ns(n);
+    if (counted.flops && says_flops(n)) impossible_flops += timed_share(n) * all_flops(n);
+    if (counted.bytes && says_bytes(n)) impossible_bytes += timed_share(n) * all_bytes(n);
   }
 
   void add_durations(const histogram& more) {
@@ -15396,20 +15457,24 @@ struct row_sum {
     row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
     const absence untimed =
         none_finished == absence::not_joined ? absence::not_joined : absence::none;
-    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
-    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
-                            absence::no_time);
+    // What is known of less than half of the time says nothing of the row.
+    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
+    const row_roofs::judged judged =
+        roof.by(mostly_known ? row.operators : 1, row.total_ns, impossible_ns);
+    const auto rate = [&](double work, double impossible, const figure& of) {
+      if (judged.leaves_out) work -= impossible;
+      return ratio({work, std::max(of.why, untimed)},
+                   (judged.leaves_out ? judged.time_ns : row.total_ns) * 1e-9, absence::no_time);
+    };
+    row.flops_per_s = rate(timed_flops, impossible_flops, row.flops);
+    row.bytes_per_s = rate(timed_bytes, impossible_bytes, row.bytes);
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting(p);
-    // What is known of less than half of the time says nothing of the row.
-    const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
-    row.verdict =
-        judge(roof.of(mostly_known ? row.operators : 1),
-              {.time_ns = roof.time_of_possible(row.total_ns, impossible_ns),
-               .timed = std::max(untimed, nothing_done()),
-               .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns});
+    row.verdict = judge(judged.roofs, {.time_ns = judged.time_ns,
+                                       .timed = std::max(untimed, nothing_done()),
+                                       .is_short = row.mean_ns.known() &&
+                                                   row.mean_ns.value < 10 * p.cost.empty_scope_ns});
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;
@@ -16366,7 +16431,7 @@ class branch_work {
     const double launched = on_device ? static_cast<double>(done - idle) : 0;
     sum = {};
     sum.any = done > 0;
-    if (done == 0) sum.none = absence::no_calls;
+    if (done == 0) sum.none = n.captured > 0 ? absence::not_replayed : absence::no_calls;
     sum.all = static_cast<double>(done) * per_call;
     sum.on_device = launched * per_call;
     sum.calls_on_device = launched;
@@ -20546,7 +20611,10 @@ namespace detail::advice_rules {
   const bool memory = row.verdict.of_memory;
   out.fact = share_text(f, row) +
              sentence(" at # of the rate that # allows",
-                      {as_share(steady_roof(row)), as_text(memory ? "memory" : "arithmetic")});
+                      {as_share(steady_roof(row)), as_text(row.verdict.bound == bound_by::cache
+                                                               ? "the cache that holds its data"
+                                                           : memory ? "memory"
+                                                                    : "arithmetic")});
   if (row.verdict.bound == bound_by::launch)
     out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
                           {as_time(row.mean_ns.value)});
@@ -21427,9 +21495,11 @@ namespace detail::advice_rules {
   return true;
 }
 
-/// H14. Kernels are launched in no operator.
+/// H14. Kernels are launched in no operator. Those of graphs that were captured while nothing was
+/// recorded have operators that nobody knows.
 [[gnu::cold]] inline bool unguarded_launches(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
+  if (p.device.complete.foreign_graphs > 0) return false;
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<double> of_thread(p.threads.size() + 1), of_name(p.device.kernels.size() + 3);
   for (const device_work& w : p.device.work) {
@@ -29496,7 +29566,8 @@ inline constexpr std::size_t most_step_threads = 3;
   text += d.peak > 0 ? " of " + format_si(d.peak, "FLOP/s") : " of the peak";
   if (d.type != dtype::unknown) text += std::string{" for "} + dtype_name(d.type);
   const bool is_impossible = d.hfu() > over_the_roof;
-  if (is_impossible) text += ": impossible, a formula or a ceiling is wrong, or work was skipped";
+  if (is_impossible)
+    text += ": impossible, a formula or a ceiling is wrong, or work was skipped or done elsewhere";
   out.paragraph("  ", text, 4, is_impossible ? line_style::notice : line_style::plain);
 }
 
@@ -30666,9 +30737,10 @@ namespace detail {
                             absence::no_time,     absence::not_replayed,  absence::not_noted,
                             absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
-      return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
-        return c->number != nullptr && c->number->of(*rows[i]).why == why;
-      });
+      return (plan.roofs && rows[i]->verdict.no_bound == why) ||
+             std::any_of(shown.begin(), shown.end(), [&](const column* c) {
+               return c->number != nullptr && c->number->of(*rows[i]).why == why;
+             });
     });
   const bool lacks_ceilings = std::any_of(rows.begin(), rows.end(), [](const operator_row* row) {
     return !row->on_device && row->verdict.roof.why == absence::no_ceiling;
@@ -30688,7 +30760,7 @@ namespace detail {
               });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped; totals count what the formula says: ",
+              "work was skipped or done elsewhere; totals count its work, their rates do not: ",
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
@@ -32731,11 +32803,17 @@ namespace detail {
 /// " · 218 GFLOP at 9.16 GFLOP/s, 7% of the roof": what the formulas say of all calls, over the
 /// time of the run, and of the roof in their own, which is said where it is less than half of the
 /// run; where they say no FLOPs, bytes. At least that where parameters of some calls were not kept.
-/// Empty where they say neither.
+/// Without calls that are faster than the machine can be. Empty where they say neither.
 [[gnu::cold]] inline std::string total_work_text(const profile& p, const page& out) {
   operator_row all = operator_total(p);
   const bool lacks_calls = all.flops.why == absence::merged || all.bytes.why == absence::merged;
-  if (lacks_calls) all = operator_total(p, [](const scope_node& n) { return !n.merged; });
+  const roofline roofs(p, device_sums(p));
+  const auto is_impossible = [&](const scope_node& n) {
+    return roofs.of(static_cast<std::size_t>(&n - p.nodes.data())).is_impossible;
+  };
+  const bool some_impossible = std::any_of(p.nodes.begin(), p.nodes.end(), is_impossible);
+  if (lacks_calls || some_impossible)
+    all = operator_total(p, [&](const scope_node& n) { return !n.merged && !is_impossible(n); });
   const bool computes = all.flops.known() && all.flops.value > 0;
   const figure amount = computes ? all.flops : all.bytes;
   if (!amount.known() || !(amount.value > 0)) return {};
@@ -32754,6 +32832,7 @@ namespace detail {
                 : is_most_of_run         ? ""
                                          : "at ")
         .append(format_share(all.verdict.roof.value) + " of the roof");
+  if (some_impossible) text += ", without what is impossible";
   return text;
 }
 

@@ -328,6 +328,8 @@ TEST_CASE("advice_device.H14_kernels_in_no_operator") {
   p = run(3, 0, 0);
   p.threads.resize(1);
   CHECK(kprof_test::text_of(asked(p, "H14")[0]).find("The program launches 30%") == 0);
+  p.device.complete.foreign_graphs = 1;
+  CHECK(gain(p, "H14") == silent);
 }
 
 TEST_CASE("advice_device.records_that_were_dropped_silence_what_needs_them") {

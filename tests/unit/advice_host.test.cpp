@@ -208,6 +208,16 @@ TEST_CASE("advice_host.R2_the_row_that_loses_most") {
   threads.threads[0].in_scopes_ns = 1.5 * T;
   CHECK(kprof_test::text_of(asked(threads, "R2")[0]).find("is 33% of all threads' time at 2%") !=
         std::string::npos);
+  // Faster than memory, and far from what the cache gives that holds its data.
+  profile cached = p;
+  for (kprof::scope_node& n : cached.nodes)
+    if (n.kind == kprof::scope_kind::op) {
+      n.work.flops = 0;
+      n.work.bytes_read =
+          static_cast<std::uint64_t>(30 * n.total_ns / static_cast<double>(n.calls));
+    }
+  CHECK(kprof_test::text_of(asked(cached, "R2")[0])
+            .find("of the rate that the cache that holds its data allows") != std::string::npos);
   // R1 knows more of the same row.
   const std::vector<kprof::advice> both = kprof::advise(p, {"-H1"});
   REQUIRE(both.size() == 1);

@@ -71,3 +71,19 @@ TEST_CASE("roofline_bounds.what_lacks_a_formula_may_be_near_the_other_roof") {
   CHECK(only_row(p).verdict.bound == bound_by::unknown);
   CHECK(only_row(p).verdict.no_bound == absence::zero_bytes);
 }
+
+TEST_CASE("roofline_bounds.calls_that_were_captured_did_no_work_on_the_host") {
+  profile_builder b;
+  const auto thread = b.thread("main", 1);
+  const auto captured = b.op(thread, "Op", "n=1"), other = b.op(thread, "Op", "n=2");
+  b.calls(captured, 3, 20e3).work(captured, 3'000'000, 1000, 0);  // 150 GFLOP/s
+  b.calls(other, 3, 20e3).work(other, 1'000'000, 1000, 0);
+  profile p = b.done();
+  p.machine.cpu = kprof_test::two_cpus();
+  CHECK(kprof::operator_table(p)[1].verdict.roof.value == Approx(0.25));  // on two threads
+  p.nodes[captured].captured = 3;
+  CHECK(kprof::operator_table(p)[0].verdict.roof.why == absence::not_replayed);
+  CHECK(kprof::operator_table(p)[1].verdict.roof.value == Approx(0.5));
+  CHECK(kprof::call_tree(p)[0].roof.why == absence::not_replayed);
+  CHECK(kprof::call_tree(p)[0].flops.why == absence::not_replayed);
+}

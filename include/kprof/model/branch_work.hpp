@@ -144,7 +144,7 @@ class branch_work {
     const double launched = on_device ? static_cast<double>(done - idle) : 0;
     sum = {};
     sum.any = done > 0;
-    if (done == 0) sum.none = absence::no_calls;
+    if (done == 0) sum.none = n.captured > 0 ? absence::not_replayed : absence::no_calls;
     sum.all = static_cast<double>(done) * per_call;
     sum.on_device = launched * per_call;
     sum.calls_on_device = launched;

@@ -48,7 +48,7 @@ class roofline {
       if (n.kind != scope_kind::op || n.merged) continue;
       name_of[i] = names.of(n.name);
       on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
-      if (is_on_device(i) || n.work.threads > 0) continue;
+      if (is_on_device(i) || n.work.threads > 0 || was_only_captured(n)) continue;
       if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n) &&
           !surely_exceeds(of_cpu(n, all_threads_), n))
         on_all_threads[name_of[i]] = true;
@@ -58,6 +58,10 @@ class roofline {
       if (name_of[i] == scope_node::none) continue;
       if (is_on_device(i)) {
         roofs_[i] = of_device(i);
+        continue;
+      }
+      if (was_only_captured(n)) {
+        roofs_[i].why = absence::not_replayed;
         continue;
       }
       const bool guessed = on_all_threads[name_of[i]] && !is_part(n) && n.work.threads == 0;
@@ -91,6 +95,10 @@ class roofline {
     return is_part(n) ? n.shared.parts : 1;
   }
 
+  /// The host has put its calls into a CUDA graph, and done none of their work.
+  static bool was_only_captured(const scope_node& n) noexcept {
+    return n.captured > 0 && executions(n) == 0;
+  }
   bool is_on_device(std::size_t node) const noexcept {
     return !device_->whole.empty() &&
            (device_->whole[node].runs() > 0 || device_->whole[node].unrecorded > 0);

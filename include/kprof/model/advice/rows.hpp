@@ -106,7 +106,10 @@ namespace detail::advice_rules {
   const bool memory = row.verdict.of_memory;
   out.fact = share_text(f, row) +
              sentence(" at # of the rate that # allows",
-                      {as_share(steady_roof(row)), as_text(memory ? "memory" : "arithmetic")});
+                      {as_share(steady_roof(row)), as_text(row.verdict.bound == bound_by::cache
+                                                               ? "the cache that holds its data"
+                                                           : memory ? "memory"
+                                                                    : "arithmetic")});
   if (row.verdict.bound == bound_by::launch)
     out.action = sentence("A call takes #, mostly to get going: do more in a call, or fuse calls",
                           {as_time(row.mean_ns.value)});

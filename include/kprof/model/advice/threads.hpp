@@ -113,9 +113,11 @@ namespace detail::advice_rules {
   return true;
 }
 
-/// H14. Kernels are launched in no operator.
+/// H14. Kernels are launched in no operator. Those of graphs that were captured while nothing was
+/// recorded have operators that nobody knows.
 [[gnu::cold]] inline bool unguarded_launches(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
+  if (p.device.complete.foreign_graphs > 0) return false;
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<double> of_thread(p.threads.size() + 1), of_name(p.device.kernels.size() + 3);
   for (const device_work& w : p.device.work) {

@@ -88,7 +88,7 @@ struct trust_line {
     line("bad",
          format_count(static_cast<std::uint64_t>(impossible)) +
              (impossible == 1 ? " row is above every roof:" : " rows are above every roof:"),
-         above + ". A formula or a ceiling is wrong, or work was skipped.");
+         above + ". A formula or a ceiling is wrong, or work was skipped or done elsewhere.");
   if (!p.machine.source.empty()) line("ok", "Ceilings:", p.machine.source + '.');
   const own_cost& c = p.cost;
   if (c.scope_ns > 0 && p.wall_ns > 0) {

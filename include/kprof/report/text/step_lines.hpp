@@ -96,7 +96,8 @@ inline constexpr std::size_t most_step_threads = 3;
   text += d.peak > 0 ? " of " + format_si(d.peak, "FLOP/s") : " of the peak";
   if (d.type != dtype::unknown) text += std::string{" for "} + dtype_name(d.type);
   const bool is_impossible = d.hfu() > over_the_roof;
-  if (is_impossible) text += ": impossible, a formula or a ceiling is wrong, or work was skipped";
+  if (is_impossible)
+    text += ": impossible, a formula or a ceiling is wrong, or work was skipped or done elsewhere";
   out.paragraph("  ", text, 4, is_impossible ? line_style::notice : line_style::plain);
 }
 
