@@ -39,7 +39,7 @@ roof_verdict moving(const moved& call) {
 }  // namespace
 
 TEST_CASE("roofline_bounds.what_is_written_where_it_was_read_is_fetched_once") {
-  // 600 MB, a third of them written: 30 ms if each line is fetched, 20 ms if those that are read are.
+  // 600 MB, a third of them written: 30 ms if each line is fetched, else 20 ms.
   const roof_verdict in_place = moving({400'000'000, 200'000'000, 22e6});
   CHECK(in_place.bound == bound_by::memory);
   CHECK(in_place.roof.value == 1);
