@@ -147,6 +147,14 @@ TEST_CASE("cupti_callbacks.what_some_versions_get_wrong_is_noticed") {
   CHECK(all.callbacks.use().recordings == 2);
 }
 
+TEST_CASE("cupti_callbacks.functions_have_the_names_that_programs_call") {
+  for (const char* name :
+       {"cudaLaunchKernel", "cudaLaunchKernel_v7000", "__cudaLaunchKernel_v13000"})
+    CHECK(describe_function(name).name == "cudaLaunchKernel");
+  CHECK(describe_function("__cudaLaunchKernel_ptsz_v13000").name == "cudaLaunchKernel_ptsz");
+  CHECK(describe_function("cuMemcpyHtoDAsync_v2").name == "cuMemcpyHtoDAsync_v2");
+}
+
 TEST_CASE("cupti_callbacks.names_that_cupti_does_not_tell_are_an_error") {
   fixture all;
   functions f = fake_cupti();

@@ -59,8 +59,10 @@ inline call classify(std::string_view name) noexcept {
   return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
 }
 
-/// Without the version that the runtime's functions have: "cudaLaunchKernel_v7000".
-inline std::string_view without_version(std::string_view name) noexcept {
+/// As programs call it: without the version that the runtime's functions have, and without the
+/// underscores of `__cudaLaunchKernel_v13000`, which `<<<>>>` calls since CUDA 13.
+inline std::string_view name_in_programs(std::string_view name) noexcept {
+  if (name.starts_with("__")) name.remove_prefix(2);
   const std::size_t at = name.rfind("_v");
   return at != std::string_view::npos && name.size() - at >= 6 ? name.substr(0, at) : name;
 }
@@ -68,7 +70,7 @@ inline std::string_view without_version(std::string_view name) noexcept {
 /// What a function does for the program, by its name. kprof does not ask for calls of a function
 /// that does nothing of interest: programs make a hundred times as many as launches.
 inline function_description describe_function(std::string_view versioned) noexcept {
-  const std::string_view name = without_version(versioned);
+  const std::string_view name = name_in_programs(versioned);
   const auto has = [name](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   };
