@@ -12,6 +12,7 @@
 
 #include <kprof/ceilings.hpp>
 #include <kprof/kprof.hpp>
+#include <kprof/model/nearest_word.hpp>
 #include <kprof/session/ceilings_cache.hpp>
 #include <kprof/session/preloaded.hpp>
 #include <kprof/write/printable.hpp>
@@ -173,8 +174,43 @@ class compare_command {
   kprof_tool::compare_words words_;
 };
 
+/// What is wrong with a word that `command` does not take.
+std::string why_unexpected(const CLI::App& command, const std::string& word) {
+  const std::string shown = '"' + kprof::detail::printable(word, 60) + '"';
+  const bool is_option = word.size() > 1 && word[0] == '-';
+  std::vector<std::string> valid;
+  if (is_option) {
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& name : option->get_lnames()) valid.push_back("--" + name);
+  } else {
+    for (const CLI::App* one : command.get_subcommands({})) valid.push_back(one->get_name());
+    if (valid.empty()) return shown + " is not expected";
+  }
+  std::string text = std::string("there is no ") + (is_option ? "option " : "command ") + shown +
+                     "; " +
+                     kprof::detail::before_valid_words(word.substr(0, word.find('=')), valid,
+                                                       is_option ? "options" : "commands");
+  for (const std::string& one : valid) text += (&one == &valid[0] ? "" : ", ") + one;
+  return text;
+}
+
+/// Prints what is wrong with the words, or the help or the version that they ask for. CLI11's own
+/// message names unexpected words last to first, and none where another word is missing too.
+int answer_to(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  const std::vector<CLI::App*> asked = app.get_subcommands();
+  const bool is_own = asked.empty() || !app.remaining().empty();
+  const CLI::App& command = is_own ? app : *asked[0];
+  const std::string name = is_own ? "kprof" : "kprof " + command.get_name();
+  const std::vector<std::string> more = command.remaining();
+  const std::string what = more.empty() ? error.what() : why_unexpected(command, more[0]);
+  std::fprintf(stderr, "%s: %s; %s --help says what it takes\n", name.c_str(),
+               kprof::detail::one_line(what).c_str(), name.c_str());
+  return 2;
+}
+
 int command_line(int argc, char** argv) {
-  CLI::App app{"kprof: profiles the operators of C++ and CUDA programs"};
+  CLI::App app{"kprof: profiles the operators of C++ and CUDA programs", "kprof"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::to_string(KPROF_VERSION_MAJOR) + '.' +
                                         std::to_string(KPROF_VERSION_MINOR) + '.' +
@@ -234,14 +270,17 @@ int command_line(int argc, char** argv) {
     std::fputs(app.help().c_str(), stderr);
     return 2;
   }
-  CLI11_PARSE(app, own, argv);
+  try {
+    app.parse(own, argv);
+  } catch (const CLI::ParseError& error) { return answer_to(app, error); }
   if (shows->parsed()) return kprof_tool::show(profile, outputs, page);
   if (query.is_asked()) return kprof_tool::query(query.words());
   if (compare.is_asked()) return kprof_tool::compare(compare.words());
   if (measures->parsed()) return print_ceilings(saves->count() > 0, file);
-  if (command.empty())
+  const std::vector<std::string> more = runs->remaining();
+  if (command.empty() && (more.empty() || more[0][0] != '-'))
     return complain(2, "name the program after --: kprof run -- ./program arguments");
-  if (const std::vector<std::string> more = runs->remaining(); !more.empty())
+  if (!more.empty())
     return complain(2, more[0] +
                            " is not expected before --: write the settings as one word, as in "
                            "kprof run 'report(top=10),memory=256MiB' -- ./program");

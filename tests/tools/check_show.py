@@ -13,16 +13,20 @@ kprof, profile = sys.argv[1:]
 failures = []
 
 
-def show(folder, *arguments):
+def run(folder, *arguments):
     env = {k: v for k, v in os.environ.items() if k not in ("KPROF", "COLUMNS")}
     return subprocess.run(
-        [kprof, "show", *arguments],
+        [kprof, *arguments],
         env=env,
         cwd=folder,
         text=True,
         capture_output=True,
         timeout=60,
     )
+
+
+def show(folder, *arguments):
+    return run(folder, "show", *arguments)
 
 
 def check(name, holds, result):
@@ -97,11 +101,40 @@ def check_mistakes(folder):
     )
     check("which stops no other", (folder / "c.json").exists(), r)
     r = show(folder)
-    check("a file is asked for", r.returncode != 0 and "file is required" in r.stderr, r)
+    check("a file is asked for", r.returncode == 2 and "file is required" in r.stderr, r)
+
+
+def check_words(folder):
+    """Each wrong word of the command line is named, with those that it may be."""
+    for words, told in (
+        (["frob"], 'kprof: there is no command "frob"; commands: run, ceilings, show, query, '),
+        (["sho", "a.json"], 'kprof: there is no command "sho"; did you mean show? Commands: run, '),
+        (["frob", "show", "a.json"], 'kprof: there is no command "frob"; commands: run, '),
+        (["--versio"], 'kprof: there is no option "--versio"; did you mean --version? Options: '),
+        (
+            ["show", profile, "--outpt", "x"],
+            'kprof show: there is no option "--outpt"; did you mean --output? Options: --help, ',
+        ),
+        (["show", "--outpt=x"], 'kprof show: there is no option "--outpt=x"; did you mean --outp'),
+        (["show", "a", "b"], 'kprof show: "b" is not expected; kprof show --help says what it ta'),
+        (["show", "a", "--output"], "kprof show: --output: "),
+        (["compare", "a", "--threshold", "x"], "kprof compare: Could not convert: --threshold"),
+        (["compare", "a", "--gat"], 'kprof compare: there is no option "--gat"; did you mean --g'),
+        (["ceilings", "--sav"], 'kprof ceilings: there is no option "--sav"; did you mean --save'),
+        (["run", "--frob"], "kprof run: --frob is not expected before --: "),
+        ([], "kprof: profiles the operators of C++ and CUDA programs\nUsage: kprof [OPTIONS] SUB"),
+    ):
+        r = run(folder, *words)
+        right = r.returncode == 2 and r.stdout == "" and r.stderr.startswith(told)
+        check(f"wrong words are told: kprof {' '.join(words)}", right, r)
+    for word, told in (("--version", ".0\n"), ("--help", "Usage: kprof ")):
+        r = run(folder, word)
+        check(f"{word} is answered", r.returncode == 0 and told in r.stdout, r)
 
 
 with tempfile.TemporaryDirectory() as name:
     check_outputs(pathlib.Path(name))
     check_mistakes(pathlib.Path(name))
+    check_words(pathlib.Path(name))
 if failures:
     sys.exit(f"{len(failures)} failed")
