@@ -5,6 +5,11 @@
 #include <boost/json/src.hpp>
 
 #include <kprof/report/load.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
 #define KPROF_DETAIL_TOOL_LOADS 1
 #else
 #include <kprof/write/printable.hpp>
@@ -17,11 +22,32 @@
 #include <utility>
 
 namespace kprof_tool {
+#if KPROF_DETAIL_TOOL_LOADS
+namespace {
+
+/// The largest files that kprof reads, and this machine's memory for what is in them.
+kprof::load_options all_that_fits() {
+  kprof::load_options most;
+  most.max_file = kprof::detail::largest_text;
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && bytes > 0)
+    most.max_memory = std::max(
+        most.max_memory, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes));
+  return most;
+}
+
+}  // namespace
+#endif
 
 kprof::status load_saved(const std::string& file, kprof::profile& run) {
 #if KPROF_DETAIL_TOOL_LOADS
-  kprof::loaded_profile loaded = kprof::load(file);
+  kprof::loaded_profile loaded = kprof::load(file, all_that_fits());
   run = std::move(loaded.run);
+  // Who runs a program cannot raise its options.
+  std::string& wrong = loaded.result.message;
+  const std::string remedy = kprof::detail::raise_max_memory;
+  if (const std::size_t at = wrong.rfind(remedy); at != std::string::npos)
+    wrong.replace(at, remedy.size(), "load it on a machine with more memory");
   return std::move(loaded.result);
 #else
   static_cast<void>(run);

@@ -79,6 +79,14 @@ def check_mistakes(folder):
         and r.stderr.startswith('kprof show: "nowhere.json" cannot be read (No such file'),
         r,
     )
+    with open(folder / "large.json", "wb") as large:
+        large.truncate(5 << 30)
+    for command in ("show", "query", "compare"):
+        words = {"show": [], "query": ["rows"], "compare": ["--with", profile]}[command]
+        r = run(folder, command, "large.json", *words)
+        told = 'is larger than 4 GiB, the most that kprof reads' in r.stderr + r.stdout
+        check(f"kprof {command} refuses one of 5 GiB", r.returncode == 1 and told, r)
+    (folder / "large.json").unlink()
     (folder / "half.json").write_text(pathlib.Path(profile).read_text()[:5000])
     r = show(folder, "half.json")
     check("as is a damaged one", r.returncode == 1 and "save the profile again" in r.stderr, r)

@@ -54,9 +54,11 @@ struct loaded_profile {
 
 namespace detail {
 
+inline constexpr const char* raise_max_memory = "raise load_options::max_memory";
+
 inline std::string why_refused(const json_document& json, const profile_reader* reader,
                                const memory_budget& budget) {
-  if (budget.spent()) return "takes more memory than allowed; raise load_options::max_memory";
+  if (budget.spent()) return std::string("takes more memory than allowed; ") + raise_max_memory;
   if (reader == nullptr)
     return "is no JSON from byte " + std::to_string(json.read()) +
            " on: it is damaged or cut short; save the profile again";
@@ -73,8 +75,8 @@ inline loaded_profile load_unguarded(std::string_view text, const load_options& 
     out.result = {"is empty; save the profile again"};
     return out;
   }
-  if (text.size() > std::min<std::uint64_t>(options.max_file, 0xFFFFFFFFU)) {
-    out.result = {"is larger than allowed; raise load_options::max_file, up to 4 GiB"};
+  if (text.size() > std::min(options.max_file, largest_text)) {
+    out.result = too_large(options.max_file);
     return out;
   }
   memory_budget budget(options.max_memory);
@@ -142,7 +144,7 @@ inline loaded_profile load_file(const std::string& path, const load_options& opt
   std::FILE* const file = std::fopen(path.c_str(), "re");
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closes(file, &std::fclose);
   std::string text;
-  const std::uint64_t most = std::min<std::uint64_t>(options.max_file, 0xFFFFFFFFU);
+  const std::uint64_t most = std::min(options.max_file, largest_text);
   if (file != nullptr && read_all(file, most, text)) {
     if (!is_gzip(text)) return load_unguarded(text, options);
     std::string unpacked;
@@ -150,8 +152,7 @@ inline loaded_profile load_file(const std::string& path, const load_options& opt
     std::string{}.swap(text);
     return load_unguarded(unpacked, options);
   }
-  if (errno == 0)
-    return {{}, {"is larger than allowed; raise load_options::max_file, up to 4 GiB"}};
+  if (errno == 0) return {{}, too_large(most)};
   return {{},
           {"cannot be read (" + std::string(std::strerror(errno)) +
            "); check the path and its permissions"}};

@@ -35,6 +35,16 @@ struct unpacking_functions {
   bool found() const noexcept { return init != nullptr && inflate != nullptr && end != nullptr; }
 };
 
+/// The most bytes of a file's text, packed or not, whatever load_options say.
+inline constexpr std::uint64_t largest_text = 0xFFFFFFFFU;
+
+/// What is wrong with a text of more bytes than `most`.
+[[gnu::cold]] inline status too_large(std::uint64_t most) {
+  if (most < largest_text)
+    return {"is larger than allowed; raise load_options::max_file, up to 4 GiB"};
+  return {"is larger than 4 GiB, the most that kprof reads; record with a lower `memory`"};
+}
+
 /// Unpacks `packed` into `text`. What would become more than `most` bytes, is damaged or cut short
 /// is refused. May throw where there is no memory.
 [[gnu::cold]] inline status unpack_gzip(std::string_view packed, std::uint64_t most,
@@ -65,8 +75,7 @@ struct unpacking_functions {
     stream.avail_out = static_cast<unsigned>(piece);
     result = zlib.inflate(&stream, no_flush);
     text.resize(before + piece - stream.avail_out);
-    if (text.size() > most)
-      return {"is larger than allowed; raise load_options::max_file, up to 4 GiB"};
+    if (text.size() > most) return too_large(most);
     if (result < 0 || (result != stream_end && stream.avail_out == piece && packed.empty() &&
                        stream.avail_in == 0))
       return {"is packed, and damaged or cut short; save the profile again"};
