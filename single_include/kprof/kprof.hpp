@@ -8531,7 +8531,323 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/format.hpp>
 
+// <kprof/write/message.hpp>
+#ifndef KPROF_WRITE_MESSAGE_HPP
+#define KPROF_WRITE_MESSAGE_HPP
+
+// Lines on standard error, the only way in which kprof speaks of its own accord. Included by
+// whatever has something to say.
+
+// <kprof/write/descriptor.hpp>
+#ifndef KPROF_WRITE_DESCRIPTOR_HPP
+#define KPROF_WRITE_DESCRIPTOR_HPP
+
+// What descriptors lead to, and writing to them past interruptions and full pipes. Included by
+// whatever writes, which holds quiet_writes meanwhile.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a descriptor leads to: the same file, pipe or terminal has the same numbers. A new file may
+/// get the number of one that was removed, but has its own time of birth.
+struct descriptor_target {
+  bool is_open = false;
+  dev_t device = 0;
+  ino_t file = 0;
+  std::int64_t born_ns = 0;  // 0: the system does not tell it
+
+  friend bool operator==(const descriptor_target& a, const descriptor_target& b) noexcept {
+    return a.is_open == b.is_open && a.device == b.device && a.file == b.file &&
+           (a.born_ns == b.born_ns || a.born_ns == 0 || b.born_ns == 0);
+  }
+};
+[[gnu::cold]] inline std::int64_t birth_of([[maybe_unused]] int descriptor) noexcept {
+#ifdef STATX_BTIME
+  struct statx more {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
+      (more.stx_mask & STATX_BTIME) != 0)
+    return std::int64_t{more.stx_btime.tv_sec} * 1'000'000'000 + more.stx_btime.tv_nsec;
+#endif
+  return 0;
+}
+[[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
+  struct stat there {};
+  if (fstat(descriptor, &there) != 0) return {};
+  return {true, there.st_dev, there.st_ino, S_ISREG(there.st_mode) ? birth_of(descriptor) : 0};
+}
+
+/// How long a write waits for a reader that takes nothing.
+inline constexpr int reader_patience_ms = 5000;
+
+inline std::int64_t monotonic_ms() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// Waits until the descriptor takes more, or has an error that the next write tells. False: it took
+/// nothing for so many milliseconds; below 0, it waits for ever.
+[[gnu::cold]] inline bool wait_for_room(int descriptor, int patience_ms) noexcept {
+  const std::int64_t end = monotonic_ms() + patience_ms;
+  for (std::int64_t left = patience_ms;;) {
+    pollfd waiting{descriptor, POLLOUT, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR && errno != EAGAIN) return true;
+    if (patience_ms < 0) continue;
+    left = end - monotonic_ms();
+    if (left <= 0) return false;
+  }
+}
+
+inline bool is_non_blocking(int descriptor) noexcept {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) != 0;
+}
+
+/// Writes from the front of `text`, and removes what was written. 0, or the number of the error:
+/// EAGAIN where a descriptor in non-blocking mode takes nothing for so many milliseconds. One in
+/// blocking mode waits as long as its reader does.
+[[gnu::cold]] inline int write_front(int descriptor, std::string_view& text,
+                                     int patience_ms = reader_patience_ms) noexcept {
+  std::int64_t last_progress = -1;  // unknown
+  while (!text.empty()) {
+    const ssize_t size = ::write(descriptor, text.data(), text.size());
+    if (size > 0) {
+      text.remove_prefix(static_cast<std::size_t>(size));
+      last_progress = -1;
+    } else if (size == 0) {
+      return EIO;
+    } else if (errno == EAGAIN) {
+      const std::int64_t now = monotonic_ms();
+      if (last_progress < 0) last_progress = now;
+      const std::int64_t left = last_progress + patience_ms - now;
+      if (left <= 0 || !wait_for_room(descriptor, static_cast<int>(left))) return EAGAIN;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+inline int write_all(int descriptor, std::string_view text,
+                     int patience_ms = reader_patience_ms) noexcept {
+  return write_front(descriptor, text, patience_ms);
+}
+
+/// Opens a file, past interruptions. It does not survive exec and becomes no controlling terminal.
+[[gnu::cold]] inline int open_file(const char* path, int flags, mode_t mode = 0666) noexcept {
+  for (;;) {
+    const int descriptor = ::open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+/// 0, or what the system says on closing that it could not write.
+inline int close_file(int descriptor) noexcept {
+  return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/descriptor.hpp>
+
+// <kprof/write/quiet_writes.hpp>
+#ifndef KPROF_WRITE_QUIET_WRITES_HPP
+#define KPROF_WRITE_QUIET_WRITES_HPP
+
+// Keeps a write from harming the thread that makes it. Included by whatever writes.
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <initializer_list>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// While it lives, this thread's writes do not kill the program: a closed pipe raises SIGPIPE and a
+/// file-size limit SIGXFSZ, in the writing thread. Both are held back, and those raised meanwhile
+/// are taken away, but not those that were pending before. Nor does a cancellation of the thread
+/// take effect, which would unwind functions of kprof that do not throw. Handlers are not touched;
+/// errno is afterwards as before.
+class quiet_writes {
+ public:
+  [[gnu::cold]] quiet_writes() noexcept : error_(errno) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation_);
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&ours_);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  quiet_writes(const quiet_writes&) = delete;
+  quiet_writes& operator=(const quiet_writes&) = delete;
+  [[gnu::cold]] ~quiet_writes() {
+    const timespec at_once{};
+    while (sigtimedwait(&ours_, nullptr, &at_once) > 0 || errno == EINTR) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    int disabled = 0;
+    pthread_setcancelstate(cancellation_, &disabled);
+    errno = error_;
+  }
+
+ private:
+  sigset_t ours_{}, before_{};
+  int cancellation_ = PTHREAD_CANCEL_ENABLE;
+  int error_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/quiet_writes.hpp>
+
+// <kprof/write/standard_streams.hpp>
+#ifndef KPROF_WRITE_STANDARD_STREAMS_HPP
+#define KPROF_WRITE_STANDARD_STREAMS_HPP
+
+// Whether the descriptors 1 and 2 are still the program's standard output and standard error. A
+// program that closes one of them, as daemons do, may get its number for a file or a connection of
+// its own, which must not get kprof's text. Included by whatever writes to them.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <atomic>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A terminal or /dev/null, which cannot be damaged.
+[[gnu::cold]] inline bool is_harmless(int descriptor) noexcept {
+  struct stat there {};
+  if (fstat(descriptor, &there) != 0 || !S_ISCHR(there.st_mode)) return false;
+  return there.st_rdev == gnu_dev_makedev(1, 3) || isatty(descriptor) != 0;
+}
+
+[[gnu::cold]] inline bool closes_on_exec(int descriptor) noexcept {
+  return (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;
+}
+
+/// Whether both were made from one opening of a file, pipe or socket, by dup2(): they have flags
+/// and place in common, and a file was written through them from its beginning to its end.
+[[gnu::cold]] inline bool are_one_log(int a, int b) noexcept {
+  struct stat there {};
+  const int flags = fcntl(a, F_GETFL);
+  if (flags < 0 || flags != fcntl(b, F_GETFL) || (flags & O_ACCMODE) == O_RDONLY) return false;
+  if (!(target_of(a) == target_of(b)) || closes_on_exec(a) || closes_on_exec(b)) return false;
+  if (fstat(a, &there) != 0 || !S_ISREG(there.st_mode))
+    return S_ISFIFO(there.st_mode) || S_ISSOCK(there.st_mode);
+  const off_t place = lseek(a, 0, SEEK_CUR);
+  return place == there.st_size && place == lseek(b, 0, SEEK_CUR);
+}
+
+/// What descriptors 1 and 2 led to when the session was made.
+class standard_streams {
+ public:
+  standard_streams() noexcept
+      : output_(target_of(STDOUT_FILENO)), errors_(target_of(STDERR_FILENO)) {}
+
+  /// Whether 1 or 2 is a standard stream as far as can be told: it leads where it led, or where the
+  /// other one did, or to a terminal or /dev/null, or both lead to one log. `for_program`: for what
+  /// the program itself asks for, which may have another file capture its output; then only a
+  /// descriptor that was closed at first, or that exec would close, is surely no stream.
+  [[gnu::cold]] bool has(int descriptor, bool for_program) const noexcept {
+    const descriptor_target now = target_of(descriptor);
+    if (!now.is_open) return false;
+    const bool was_open = (descriptor == STDOUT_FILENO ? output_ : errors_).is_open;
+    return now == output_ || now == errors_ || is_harmless(descriptor) ||
+           are_one_log(STDOUT_FILENO, STDERR_FILENO) ||
+           (for_program && was_open && !closes_on_exec(descriptor));
+  }
+
+ private:
+  descriptor_target output_, errors_;
+};
+
+using stream_test = bool (*)(int descriptor, bool for_program) noexcept;
+/// standard_streams::has() of the session that this binary has found; nullptr: of none.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<stream_test> known_streams{nullptr};
+
+inline bool is_standard_stream(int descriptor, bool for_program = false) noexcept {
+  const stream_test test = known_streams;
+  return test == nullptr || test(descriptor, for_program);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/standard_streams.hpp>
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A line for standard error, of a length that a pipe takes in one piece.
+class message_line {
+ public:
+  [[gnu::cold]] void add(std::string_view text) noexcept {
+    each_printable(text, [this](std::string_view piece) {
+      if (is_cut_ || size_ + piece.size() + room_for_end > sizeof text_) is_cut_ = true;
+      else size_ += piece.copy(text_ + size_, piece.size());
+    });
+  }
+  std::string_view end() noexcept {
+    for (const char c : std::string_view{is_cut_ ? "...\n" : "\n"}) text_[size_++] = c;
+    return {text_, size_};
+  }
+
+ private:
+  static constexpr std::size_t room_for_end = 4;
+  char text_[PIPE_BUF];
+  std::size_t size_ = 0;
+  bool is_cut_ = false;
+};
+
+/// Prints "kprof: " and the parts as one line, past the program's streams and their buffers. Needs
+/// no memory, and harms nothing: a reader that has ended does not kill the program, one that takes
+/// nothing has it wait for a second or two, and a file that is not standard error gets nothing; the
+/// line is lost then.
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline void tell(
+    std::initializer_list<std::string_view> parts) noexcept {
+  const quiet_writes quiet;
+  if (!is_standard_stream(STDERR_FILENO)) return;
+  message_line line;
+  line.add("kprof: ");
+  for (const std::string_view part : parts) line.add(part);
+  if (wait_for_room(STDERR_FILENO, 1000))
+    static_cast<void>(write_all(STDERR_FILENO, line.end(), 1000));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/message.hpp>
+
 #include <string>
+#include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -8569,6 +8885,19 @@ constexpr option fold_option() noexcept {
           .meaning = "fields that do not make parameters differ: a row has their range",
           .validate = &check_fold_option,
           .store = &store_member<&Options::fold>};
+}
+
+/// Says on standard error what is wrong with the grouping of the output `name`, in a line each, for
+/// a file is not read at once; gives it back as one text, for the file. The file is still written,
+/// since a program that ends has one chance to write it.
+[[gnu::cold]] inline std::string tell_complaints(std::string_view name,
+                                                 const checked_grouping& asked) {
+  std::string all;
+  for (const std::string& line : asked.complaints) {
+    tell({name, ": ", line});
+    all.append(all.empty() ? "" : "; ") += line;
+  }
+  return all;
 }
 
 }  // namespace detail
@@ -12080,130 +12409,6 @@ KPROF_DETAIL_END
 #define KPROF_WRITE_SMALL_FILE_HPP
 
 // Reads files that a person may have written, such as ceilings. Included by what takes them.
-
-// <kprof/write/descriptor.hpp>
-#ifndef KPROF_WRITE_DESCRIPTOR_HPP
-#define KPROF_WRITE_DESCRIPTOR_HPP
-
-// What descriptors lead to, and writing to them past interruptions and full pipes. Included by
-// whatever writes, which holds quiet_writes meanwhile.
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <ctime>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What a descriptor leads to: the same file, pipe or terminal has the same numbers. A new file may
-/// get the number of one that was removed, but has its own time of birth.
-struct descriptor_target {
-  bool is_open = false;
-  dev_t device = 0;
-  ino_t file = 0;
-  std::int64_t born_ns = 0;  // 0: the system does not tell it
-
-  friend bool operator==(const descriptor_target& a, const descriptor_target& b) noexcept {
-    return a.is_open == b.is_open && a.device == b.device && a.file == b.file &&
-           (a.born_ns == b.born_ns || a.born_ns == 0 || b.born_ns == 0);
-  }
-};
-[[gnu::cold]] inline std::int64_t birth_of([[maybe_unused]] int descriptor) noexcept {
-#ifdef STATX_BTIME
-  struct statx more {};
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
-      (more.stx_mask & STATX_BTIME) != 0)
-    return std::int64_t{more.stx_btime.tv_sec} * 1'000'000'000 + more.stx_btime.tv_nsec;
-#endif
-  return 0;
-}
-[[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
-  struct stat there {};
-  if (fstat(descriptor, &there) != 0) return {};
-  return {true, there.st_dev, there.st_ino, S_ISREG(there.st_mode) ? birth_of(descriptor) : 0};
-}
-
-/// How long a write waits for a reader that takes nothing.
-inline constexpr int reader_patience_ms = 5000;
-
-inline std::int64_t monotonic_ms() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-/// Waits until the descriptor takes more, or has an error that the next write tells. False: it took
-/// nothing for so many milliseconds; below 0, it waits for ever.
-[[gnu::cold]] inline bool wait_for_room(int descriptor, int patience_ms) noexcept {
-  const std::int64_t end = monotonic_ms() + patience_ms;
-  for (std::int64_t left = patience_ms;;) {
-    pollfd waiting{descriptor, POLLOUT, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR && errno != EAGAIN) return true;
-    if (patience_ms < 0) continue;
-    left = end - monotonic_ms();
-    if (left <= 0) return false;
-  }
-}
-
-inline bool is_non_blocking(int descriptor) noexcept {
-  const int flags = fcntl(descriptor, F_GETFL);
-  return flags >= 0 && (flags & O_NONBLOCK) != 0;
-}
-
-/// Writes from the front of `text`, and removes what was written. 0, or the number of the error:
-/// EAGAIN where a descriptor in non-blocking mode takes nothing for so many milliseconds. One in
-/// blocking mode waits as long as its reader does.
-[[gnu::cold]] inline int write_front(int descriptor, std::string_view& text,
-                                     int patience_ms = reader_patience_ms) noexcept {
-  std::int64_t last_progress = -1;  // unknown
-  while (!text.empty()) {
-    const ssize_t size = ::write(descriptor, text.data(), text.size());
-    if (size > 0) {
-      text.remove_prefix(static_cast<std::size_t>(size));
-      last_progress = -1;
-    } else if (size == 0) {
-      return EIO;
-    } else if (errno == EAGAIN) {
-      const std::int64_t now = monotonic_ms();
-      if (last_progress < 0) last_progress = now;
-      const std::int64_t left = last_progress + patience_ms - now;
-      if (left <= 0 || !wait_for_room(descriptor, static_cast<int>(left))) return EAGAIN;
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-inline int write_all(int descriptor, std::string_view text,
-                     int patience_ms = reader_patience_ms) noexcept {
-  return write_front(descriptor, text, patience_ms);
-}
-
-/// Opens a file, past interruptions. It does not survive exec and becomes no controlling terminal.
-[[gnu::cold]] inline int open_file(const char* path, int flags, mode_t mode = 0666) noexcept {
-  for (;;) {
-    const int descriptor = ::open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
-    if (descriptor >= 0 || errno != EINTR) return descriptor;
-  }
-}
-/// 0, or what the system says on closing that it could not write.
-inline int close_file(int descriptor) noexcept {
-  return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/descriptor.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23866,197 +24071,6 @@ inline bool is_for_file(const file_place& place) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/write/file_place.hpp>
-
-// <kprof/write/message.hpp>
-#ifndef KPROF_WRITE_MESSAGE_HPP
-#define KPROF_WRITE_MESSAGE_HPP
-
-// Lines on standard error, the only way in which kprof speaks of its own accord. Included by
-// whatever has something to say.
-
-// <kprof/write/quiet_writes.hpp>
-#ifndef KPROF_WRITE_QUIET_WRITES_HPP
-#define KPROF_WRITE_QUIET_WRITES_HPP
-
-// Keeps a write from harming the thread that makes it. Included by whatever writes.
-
-#include <pthread.h>
-
-#include <cerrno>
-#include <csignal>
-#include <ctime>
-#include <initializer_list>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// While it lives, this thread's writes do not kill the program: a closed pipe raises SIGPIPE and a
-/// file-size limit SIGXFSZ, in the writing thread. Both are held back, and those raised meanwhile
-/// are taken away, but not those that were pending before. Nor does a cancellation of the thread
-/// take effect, which would unwind functions of kprof that do not throw. Handlers are not touched;
-/// errno is afterwards as before.
-class quiet_writes {
- public:
-  [[gnu::cold]] quiet_writes() noexcept : error_(errno) {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation_);
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&ours_);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
-  }
-  quiet_writes(const quiet_writes&) = delete;
-  quiet_writes& operator=(const quiet_writes&) = delete;
-  [[gnu::cold]] ~quiet_writes() {
-    const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0 || errno == EINTR) {}
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    int disabled = 0;
-    pthread_setcancelstate(cancellation_, &disabled);
-    errno = error_;
-  }
-
- private:
-  sigset_t ours_{}, before_{};
-  int cancellation_ = PTHREAD_CANCEL_ENABLE;
-  int error_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/quiet_writes.hpp>
-
-// <kprof/write/standard_streams.hpp>
-#ifndef KPROF_WRITE_STANDARD_STREAMS_HPP
-#define KPROF_WRITE_STANDARD_STREAMS_HPP
-
-// Whether the descriptors 1 and 2 are still the program's standard output and standard error. A
-// program that closes one of them, as daemons do, may get its number for a file or a connection of
-// its own, which must not get kprof's text. Included by whatever writes to them.
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
-
-#include <atomic>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A terminal or /dev/null, which cannot be damaged.
-[[gnu::cold]] inline bool is_harmless(int descriptor) noexcept {
-  struct stat there {};
-  if (fstat(descriptor, &there) != 0 || !S_ISCHR(there.st_mode)) return false;
-  return there.st_rdev == gnu_dev_makedev(1, 3) || isatty(descriptor) != 0;
-}
-
-[[gnu::cold]] inline bool closes_on_exec(int descriptor) noexcept {
-  return (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;
-}
-
-/// Whether both were made from one opening of a file, pipe or socket, by dup2(): they have flags
-/// and place in common, and a file was written through them from its beginning to its end.
-[[gnu::cold]] inline bool are_one_log(int a, int b) noexcept {
-  struct stat there {};
-  const int flags = fcntl(a, F_GETFL);
-  if (flags < 0 || flags != fcntl(b, F_GETFL) || (flags & O_ACCMODE) == O_RDONLY) return false;
-  if (!(target_of(a) == target_of(b)) || closes_on_exec(a) || closes_on_exec(b)) return false;
-  if (fstat(a, &there) != 0 || !S_ISREG(there.st_mode))
-    return S_ISFIFO(there.st_mode) || S_ISSOCK(there.st_mode);
-  const off_t place = lseek(a, 0, SEEK_CUR);
-  return place == there.st_size && place == lseek(b, 0, SEEK_CUR);
-}
-
-/// What descriptors 1 and 2 led to when the session was made.
-class standard_streams {
- public:
-  standard_streams() noexcept
-      : output_(target_of(STDOUT_FILENO)), errors_(target_of(STDERR_FILENO)) {}
-
-  /// Whether 1 or 2 is a standard stream as far as can be told: it leads where it led, or where the
-  /// other one did, or to a terminal or /dev/null, or both lead to one log. `for_program`: for what
-  /// the program itself asks for, which may have another file capture its output; then only a
-  /// descriptor that was closed at first, or that exec would close, is surely no stream.
-  [[gnu::cold]] bool has(int descriptor, bool for_program) const noexcept {
-    const descriptor_target now = target_of(descriptor);
-    if (!now.is_open) return false;
-    const bool was_open = (descriptor == STDOUT_FILENO ? output_ : errors_).is_open;
-    return now == output_ || now == errors_ || is_harmless(descriptor) ||
-           are_one_log(STDOUT_FILENO, STDERR_FILENO) ||
-           (for_program && was_open && !closes_on_exec(descriptor));
-  }
-
- private:
-  descriptor_target output_, errors_;
-};
-
-using stream_test = bool (*)(int descriptor, bool for_program) noexcept;
-/// standard_streams::has() of the session that this binary has found; nullptr: of none.
-KPROF_DETAIL_LOCAL inline constinit std::atomic<stream_test> known_streams{nullptr};
-
-inline bool is_standard_stream(int descriptor, bool for_program = false) noexcept {
-  const stream_test test = known_streams;
-  return test == nullptr || test(descriptor, for_program);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/standard_streams.hpp>
-
-#include <limits.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <initializer_list>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A line for standard error, of a length that a pipe takes in one piece.
-class message_line {
- public:
-  [[gnu::cold]] void add(std::string_view text) noexcept {
-    each_printable(text, [this](std::string_view piece) {
-      if (is_cut_ || size_ + piece.size() + room_for_end > sizeof text_) is_cut_ = true;
-      else size_ += piece.copy(text_ + size_, piece.size());
-    });
-  }
-  std::string_view end() noexcept {
-    for (const char c : std::string_view{is_cut_ ? "...\n" : "\n"}) text_[size_++] = c;
-    return {text_, size_};
-  }
-
- private:
-  static constexpr std::size_t room_for_end = 4;
-  char text_[PIPE_BUF];
-  std::size_t size_ = 0;
-  bool is_cut_ = false;
-};
-
-/// Prints "kprof: " and the parts as one line, past the program's streams and their buffers. Needs
-/// no memory, and harms nothing: a reader that has ended does not kill the program, one that takes
-/// nothing has it wait for a second or two, and a file that is not standard error gets nothing; the
-/// line is lost then.
-[[gnu::cold]] KPROF_DETAIL_LOCAL inline void tell(
-    std::initializer_list<std::string_view> parts) noexcept {
-  const quiet_writes quiet;
-  if (!is_standard_stream(STDERR_FILENO)) return;
-  message_line line;
-  line.add("kprof: ");
-  for (const std::string_view part : parts) line.add(part);
-  if (wait_for_room(STDERR_FILENO, 1000))
-    static_cast<void>(write_all(STDERR_FILENO, line.end(), 1000));
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/message.hpp>
 
 // <kprof/write/output_file.hpp>
 #ifndef KPROF_WRITE_OUTPUT_FILE_HPP

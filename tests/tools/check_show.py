@@ -98,6 +98,16 @@ def check_mistakes(folder):
     kept = (folder / "run.html").read_text().startswith("{")
     told = "is what the page would be named" in r.stderr
     check("a page never replaces the profile", (r.returncode, kept, told) == (2, True, True), r)
+    for output, wrong in (("csv", "by=bogus"), ("gbench", "by=op+bogus"), ("csv", "fold=bogus")):
+        r = show(folder, profile, "--output", f"{output}({wrong},path=wrong)")
+        said = f'kprof: {output}: {wrong}: no operator of this run has a field "bogus"; fields: '
+        told = r.stderr.startswith(said) and r.stderr.count("\n") == 1
+        check("so is a field that no operator has", r.returncode == 0 and told, r)
+        check("the file is there", (folder / "wrong").stat().st_size > 0, r)
+        (folder / "wrong").unlink()
+    stepless = pathlib.Path(profile).with_name("hpcg.json")
+    r = show(folder, stepless, "--output", "csv(by=op+step,path=wrong)")
+    check("and steps that are not there", "kprof: csv: by=op+step: no steps were" in r.stderr, r)
     r = show(folder, profile, "--output", "off")
     check("as is none", r.returncode == 2 and "asks for no output" in r.stderr, r)
     r = show(folder, profile, "--output", "trace(path=no/x.json),trace(path=c.json)")

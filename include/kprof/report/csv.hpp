@@ -146,11 +146,8 @@ KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_valu
   csv_options options;
   values.store_into(options);
   const grouping by = options.by.folding(options.fold);
-  // A program that ends has one chance to write its file: a wrong name leaves a column empty.
   const checked_grouping checked = check_grouping(run, by);
-  std::string wrong;
-  for (const std::string& line : checked.complaints)
-    wrong.append(wrong.empty() ? "" : "; ") += line;
+  const std::string wrong = tell_complaints("csv", checked);
   return put_packed_by_name(values.text("path"), to, [&](text_sink& out) {
     switch (options.table) {
       case csv_table::operators: put_csv_operators(run, by, checked.value, wrong, out); break;

@@ -180,8 +180,7 @@ KPROF_DETAIL_LOCAL inline status write_gbench(const profile& run, const option_v
   gbench_options options;
   values.store_into(options);
   const checked_grouping by = check_grouping(run, options.by.folding(options.fold));
-  std::string wrong;
-  for (const std::string& line : by.complaints) wrong.append(wrong.empty() ? "" : "; ") += line;
+  const std::string wrong = tell_complaints("gbench", by);
   const std::vector<operator_row> rows = operator_table(run, by.value);
   const std::vector<std::string> names = gbench_names(run, rows);
   const auto left_out = std::count_if(

@@ -10,8 +10,10 @@
 #include <kprof/report/option.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/message.hpp>
 
 #include <string>
+#include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -49,6 +51,19 @@ constexpr option fold_option() noexcept {
           .meaning = "fields that do not make parameters differ: a row has their range",
           .validate = &check_fold_option,
           .store = &store_member<&Options::fold>};
+}
+
+/// Says on standard error what is wrong with the grouping of the output `name`, in a line each, for
+/// a file is not read at once; gives it back as one text, for the file. The file is still written,
+/// since a program that ends has one chance to write it.
+[[gnu::cold]] inline std::string tell_complaints(std::string_view name,
+                                                 const checked_grouping& asked) {
+  std::string all;
+  for (const std::string& line : asked.complaints) {
+    tell({name, ": ", line});
+    all.append(all.empty() ? "" : "; ") += line;
+  }
+  return all;
 }
 
 }  // namespace detail
