@@ -3851,6 +3851,33 @@ constexpr bool check_struct() noexcept {
   }
 }
 
+template <class Pointer>
+concept points_to_function = std::is_member_function_pointer_v<Pointer> ||
+    std::is_function_v<std::remove_pointer_t<Pointer>>;
+
+// A function of that name which cannot be called as kprof calls it, such as `std::string brief()`:
+// it would silently be none. Not where op_traits names a type of somebody else's.
+#define KPROF_DETAIL_UNCALLED(piece)                              \
+  template <class T>                                              \
+  concept foreign_##piece##_function = requires {                 \
+    requires points_to_function<decltype(&op_traits<T>::piece)>;  \
+  };                                                              \
+  template <class T>                                              \
+  concept own_##piece##_function = !foreign_name<T> && requires { \
+    requires points_to_function<decltype(&T::piece)>;             \
+  };                                                              \
+  template <class T>                                              \
+  concept uncalled_##piece =                                      \
+      !has_##piece<T> && (foreign_##piece##_function<T> || own_##piece##_function<T>);
+KPROF_DETAIL_UNCALLED(flops)
+KPROF_DETAIL_UNCALLED(bytes)
+KPROF_DETAIL_UNCALLED(valid)
+KPROF_DETAIL_UNCALLED(arithmetic)
+KPROF_DETAIL_UNCALLED(threads)
+KPROF_DETAIL_UNCALLED(brief)
+KPROF_DETAIL_UNCALLED(shows)
+#undef KPROF_DETAIL_UNCALLED
+
 template <class T>
 constexpr bool check_formulas() noexcept {
   if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T> ||
@@ -3859,6 +3886,25 @@ constexpr bool check_formulas() noexcept {
         !std::is_same_v<T, T>,
         "kprof: flops(), bytes(), valid(), arithmetic(), threads(), brief() and shows() are called "
         "on constant parameters; declare them const");
+    return false;
+  } else if constexpr (uncalled_brief<T>) {
+    static_assert(
+        !std::is_same_v<T, T>,
+        "kprof: brief() has the wrong parameters, so nothing would call it; declare `void "
+        "brief(kprof::brief_text& out) const`, which writes to `out`");
+    return false;
+  } else if constexpr (uncalled_shows<T>) {
+    static_assert(
+        !std::is_same_v<T, T>,
+        "kprof: shows() has the wrong parameters, so nothing would call it; declare `bool "
+        "shows(kprof::field_name field) const`");
+    return false;
+  } else if constexpr (uncalled_flops<T> || uncalled_bytes<T> || uncalled_valid<T> ||
+                       uncalled_arithmetic<T> || uncalled_threads<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: flops(), bytes(), valid(), arithmetic() and threads() are called without "
+                  "arguments, those of kprof::op_traits with the operator; declare them so, or "
+                  "rename the function");
     return false;
   } else if constexpr (misspells_flops<T>) {
     static_assert(!std::is_same_v<T, T>,
@@ -3912,6 +3958,10 @@ constexpr bool check_formulas() noexcept {
           constant_threads<T>,
           "kprof: threads() is not usable in a constant expression; declare it constexpr");
     }
+    if constexpr (has_shows<T>)
+      static_assert(
+          std::is_same_v<decltype(call_shows(T{}, std::declval<const kprof::field_name&>())), bool>,
+          "kprof: shows() has the wrong return type; return bool");
     if constexpr (foreign_name<T>)
       static_assert(std::is_convertible_v<decltype(op_traits<T>::name), const char*>,
                     "kprof: name has the wrong type; declare `static constexpr const char* name`");
