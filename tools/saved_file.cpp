@@ -25,14 +25,14 @@ namespace kprof_tool {
 #if KPROF_DETAIL_TOOL_LOADS
 namespace {
 
-/// The largest files that kprof reads, and this machine's memory for what is in them.
+/// The largest files that kprof reads, and half of this machine's memory for what is in them.
 kprof::load_options all_that_fits() {
   kprof::load_options most;
   most.max_file = kprof::detail::largest_text;
   const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
   if (pages > 0 && bytes > 0)
     most.max_memory = std::max(
-        most.max_memory, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes));
+        most.max_memory, static_cast<std::uint64_t>(pages) / 2 * static_cast<std::uint64_t>(bytes));
   return most;
 }
 
