@@ -20932,46 +20932,63 @@ namespace detail::advice_rules {
   return true;
 }
 
-/// R4. Operators without formulas take much of the time.
-[[gnu::cold]] inline bool no_formulas(const advice_facts& f, std::size_t, advice& out) {
-  struct sum {
-    std::string_view name;
-    double ns = 0;
-    std::uint32_t node = scope_node::none;
-  };
-  // The host waits for devices: its time and theirs do not add up.
-  const bool of_devices = f.device_ns > 0;
-  const double whole = of_devices ? f.device_ns : f.window_ns;
+/// Operators that lack formulas: which takes the most time, how many there are, and their time.
+struct formulas_lacking {
+  std::string_view name;
+  std::uint32_t node = scope_node::none;
+  std::size_t operators = 0;
+  double all_ns = 0, most_ns = 0;
+};
+template <class Lacks>
+[[gnu::cold]] formulas_lacking find_lacking(const advice_facts& f, Lacks lacks) {
+  formulas_lacking out;
   text_numbers names;
-  std::vector<sum> sums;
-  double all = 0;
+  std::vector<double> times;
   for (const operator_row& row : f.rows) {
-    if (row.on_device != of_devices || row.name.empty() || row.flops.why != absence::no_flops ||
-        row.bytes.why != absence::no_bytes)
-      continue;
+    // The host waits for devices: its time and theirs do not add up.
+    if (row.on_device != (f.device_ns > 0) || row.name.empty() || !lacks(row)) continue;
     const std::uint32_t name = names.of(row.name);
-    if (name == sums.size()) sums.push_back({row.name, 0, row.node});
+    if (name == times.size()) times.push_back(0);
     const double ns = row.on_device ? row.device_ns : row.self_ns;
-    sums[name].ns += ns;
-    all += ns;
+    times[name] += ns;
+    out.all_ns += ns;
+    if (times[name] > out.most_ns) {
+      out.most_ns = times[name];
+      out.name = row.name;
+      out.node = row.node;
+    }
   }
-  if (sums.empty() || all < 0.2 * whole) return false;
-  const sum& most = *std::max_element(sums.begin(), sums.end(),
-                                      [](const sum& a, const sum& b) { return a.ns < b.ns; });
-  out.where = most.name;
-  out.node = most.node;
-  out.time_ns = all;
-  const std::string others = counted(sums.size() - 1, "more operator", "more operators");
+  out.operators = times.size();
+  return out;
+}
+
+/// R4. Operators without formulas take much of the time, or such that say only FLOPs and are far
+/// from the roof of arithmetic.
+[[gnu::cold]] inline bool no_formulas(const advice_facts& f, std::size_t, advice& out) {
+  const double whole = f.device_ns > 0 ? f.device_ns : f.window_ns;
+  formulas_lacking found = find_lacking(f, [](const operator_row& row) {
+    return row.flops.why == absence::no_flops && row.bytes.why == absence::no_bytes;
+  });
+  const bool neither = found.all_ns > 0 && found.all_ns >= 0.2 * whole;
+  if (!neither)
+    found = find_lacking(
+        f, [](const operator_row& row) { return row.verdict.no_bound == absence::no_bytes; });
+  if (!(found.all_ns > 0) || found.all_ns < 0.2 * whole) return false;
+  out.where = found.name;
+  out.node = found.node;
+  out.time_ns = found.all_ns;
+  const bool one = found.operators == 1;
+  const std::string others = counted(found.operators - 1, "more operator", "more operators");
   out.fact =
-      sums.size() == 1
-          ? sentence("takes # of #, and says neither FLOPs nor bytes",
-                     {as_share(all / whole), as_text(of_devices ? "the device time" : f.whole)})
-          : sentence("and # take # of #, and say neither FLOPs nor bytes",
-                     {as_text(others), as_share(all / whole),
-                      as_text(of_devices ? "the device time" : f.whole)});
-  out.action =
-      "Two constexpr functions in a struct bring its rates, its roof and what bounds it: "
-      "kprof::count flops() const and kprof::traffic bytes() const";
+      (one ? std::string{"takes"} : "and " + others + " take") +
+      sentence(" # of #", {as_share(found.all_ns / whole),
+                           as_text(f.device_ns > 0 ? "the device time" : f.whole)}) +
+      (neither ? one ? ", and says neither FLOPs nor bytes" : ", and say neither FLOPs nor bytes"
+       : one   ? " far from what arithmetic allows, and does not say its bytes"
+               : " far from what arithmetic allows, and do not say their bytes");
+  out.action = neither ? "Two constexpr functions in a struct bring its rates, its roof and what "
+                         "bounds it: kprof::count flops() const and kprof::traffic bytes() const"
+                       : "kprof::traffic bytes() const tells whether memory holds it back";
   return true;
 }
 
@@ -22086,7 +22103,10 @@ inline constexpr explanation explanations[] = {
      "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
      "sum of T - least time", "kprof"},
     {"R4", "operators without formulas take much of the time",
-     "neither flops() nor bytes(), together 20 % of the run", "not stated", "kprof"},
+     "neither flops() nor bytes(), together 20 % of the run; or flops() alone, far from the roof "
+     "of "
+     "arithmetic",
+     "not stated", "kprof"},
 };
 
 consteval bool all_are_explained() {

@@ -297,6 +297,15 @@ TEST_CASE("advice_host.R4_operators_without_formulas") {
   CHECK(kprof_test::text_of(asked(run(0.3 * T, 1), "R4")[0])
             .find("Load takes 30% of the run, and says neither") == 0);
   CHECK(gain(run(0.3 * T, 2), "R4") == silent);
+  // FLOPs alone, far from the roof of arithmetic: memory may hold it back.
+  profile alone = run(0.3 * T, 2);
+  alone.nodes[1].work = {.has_flops = true, .flops = 1000, .type = kprof::dtype::f32};
+  CHECK(kprof_test::text_of(asked(alone, "R4")[0]) ==
+        "Blur takes 60% of the run far from what arithmetic allows, and does not say its bytes. "
+        "kprof::traffic bytes() const tells whether memory holds it back");
+  CHECK(gain(alone, "R2") == silent);
+  alone.nodes[1].work.has_bytes = true;
+  CHECK(gain(alone, "R4") == silent);
   // Where devices work, shares are of their time, and what waits for them on the host has none.
   profile device = run(0.3 * T);
   device.device.work.resize(2);

@@ -262,7 +262,10 @@ inline constexpr explanation explanations[] = {
      "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
      "sum of T - least time", "kprof"},
     {"R4", "operators without formulas take much of the time",
-     "neither flops() nor bytes(), together 20 % of the run", "not stated", "kprof"},
+     "neither flops() nor bytes(), together 20 % of the run; or flops() alone, far from the roof "
+     "of "
+     "arithmetic",
+     "not stated", "kprof"},
 };
 
 consteval bool all_are_explained() {
