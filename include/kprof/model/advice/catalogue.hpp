@@ -250,7 +250,7 @@ inline constexpr explanation explanations[] = {
      "the time on no CPU beyond that", "VTune"},
     {"H14", "kernels are launched in no operator",
      "20 % of the device time; where one thread launches half of them with no scope open, it is "
-     "named",
+     "named; silent beside graphs that were captured before the recording",
      "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
