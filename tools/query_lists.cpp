@@ -11,6 +11,7 @@
 #include <kprof/report/text/advice_lines.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,12 +35,19 @@ std::string step_object(const kprof::profile& run, const kprof::step_mark& step)
   return out.with_reasons();
 }
 
-/// Whose time makes slow steps slow, most first.
-std::string excess_of(const kprof::step_details& details) {
+/// Whose time makes slow steps slow, what took less in them as well: the largest parts, and what
+/// they leave in `rest_ns`.
+std::string excess_of(const kprof::step_details& details, double& rest_ns) {
   constexpr std::size_t most = 5;
   std::vector<std::string> out;
-  for (const kprof::step_excess& e : details.excess) {
-    if (out.size() == most || !(e.ns > 0)) break;
+  rest_ns = details.excess_ns;
+  for (const std::uint32_t i :
+       kprof::detail::sorted_order(details.excess.size(), [&](std::uint32_t a, std::uint32_t b) {
+         return std::fabs(details.excess[a].ns) > std::fabs(details.excess[b].ns);
+       })) {
+    const kprof::step_excess& e = details.excess[i];
+    if (out.size() == most || e.ns == 0) break;
+    rest_ns -= e.ns;
     json_object excess;
     excess.text_or_null("name", e.name);  // null: outside all scopes
     excess.number("time_ns", e.ns);
@@ -66,7 +74,10 @@ std::string steps_of_thread(const kprof::profile& run, const kprof::step_row& ro
   if (details.least_ns >= 0) out.number("mfu", details.mfu());
   else out.unknown("mfu", "no formula, or the machine's highest rate is not known");
   out.number("excess_ns", details.excess_ns);
-  out.raw("excess", excess_of(details));
+  double rest_ns = 0;
+  out.raw("excess", excess_of(details, rest_ns));
+  out.number("excess_rest_ns", rest_ns);
+  out.truth("is_estimate", details.is_estimate());
   return out.with_reasons();
 }
 

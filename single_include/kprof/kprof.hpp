@@ -21017,12 +21017,13 @@ KPROF_DETAIL_END
 
 // Of a long run a profile has the marks of some steps: the slowest, the latest and the first, and
 // of the others each with the same chance. A weight says for how many steps of the run each mark
-// stands, so that means over marks are means over steps. Pure; n log n.
+// stands, so that means over marks are means over steps. How many steps took how long is known of
+// all of them: a mark stands for those that took about as long as it did, so that a rare slow step
+// among the marks counts once and not for hundreds of usual ones. Pure; n log n.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -21042,6 +21043,42 @@ struct marked_length {
   double ns = 0;
 };
 
+/// The bucket of thread_steps::durations that counts a length in ns.
+[[gnu::cold]] inline std::uint32_t bucket_of_length(const profile& p, double ns) {
+  const double ticks = ns / p.clock.ns_per_tick + 0.5;
+  return ticks < 0x1p63 ? histogram::bucket_of(static_cast<std::uint64_t>(std::max(0.0, ticks)))
+                        : histogram::last_bucket;
+}
+
+/// Steps of about the same length: those of the buckets that lie nearest to one with marks.
+struct steps_alike {
+  std::uint32_t bucket = 0;
+  double marks = 0, steps = 0;
+};
+
+/// By bucket, for how many of the thread's steps its marks stand.
+[[gnu::cold]] inline std::vector<steps_alike> steps_by_length(const profile& p,
+                                                              const thread_steps& thread) {
+  std::vector<std::uint32_t> buckets;
+  for (const step_mark& m : p.steps)
+    if (m.thread == thread.thread)
+      buckets.push_back(
+          bucket_of_length(p, static_cast<double>(m.end) - static_cast<double>(m.begin)));
+  std::sort(buckets.begin(), buckets.end());
+  std::vector<steps_alike> out;
+  for (const std::uint32_t bucket : buckets) {
+    if (out.empty() || out.back().bucket != bucket) out.push_back({bucket});
+    ++out.back().marks;
+  }
+  if (out.empty()) return out;
+  std::size_t at = 0;  // the nearest: both are in the order of lengths
+  thread.durations.each([&](std::uint32_t bucket, std::uint64_t count) {
+    while (at + 1 < out.size() && out[at].bucket + out[at + 1].bucket < 2 * bucket) ++at;
+    out[at].steps += static_cast<double>(count);
+  });
+  return out;
+}
+
 /// `some`: the marks of `thread` that are looked at. Without sums of the thread, or where a mark of
 /// each step is there, each stands for itself.
 [[gnu::cold]] inline weighted_steps weights_of_steps(const profile& p, std::uint32_t thread,
@@ -21049,43 +21086,37 @@ struct marked_length {
   weighted_steps out;
   out.weights.assign(some.size(), 1.0);
   out.steps = static_cast<double>(some.size());
-  std::uint64_t count = 0;
+  const thread_steps* all = nullptr;
   for (const thread_steps& t : p.stepping.threads)
-    if (t.thread == thread) count = std::max(count, t.count);
-  std::vector<double> longest;
-  for (const step_mark& m : p.steps)
-    if (m.thread == thread)
-      longest.push_back(static_cast<double>(m.end) - static_cast<double>(m.begin));
-  out.has_all = some.size() == longest.size();
-  if (some.empty() || longest.size() >= count) return out;
+    if (t.thread == thread && (all == nullptr || t.count > all->count)) all = &t;
+  const auto marks = static_cast<std::size_t>(std::count_if(
+      p.steps.begin(), p.steps.end(), [thread](const step_mark& m) { return m.thread == thread; }));
+  out.has_all = some.size() == marks;
+  if (some.empty() || all == nullptr || marks >= all->count) return out;
   // A program that numbers its steps may leave numbers out.
   const auto [first, last] = std::minmax_element(
       some.begin(), some.end(),
       [](const marked_length& a, const marked_length& b) { return a.index < b.index; });
-  const std::uint64_t latest = last->index, elsewhere = longest.size() - some.size();
+  const std::uint64_t elsewhere = marks - some.size();
   const std::uint64_t stretch =
-      out.has_all ? count : std::min(latest - first->index + 1, count - elsewhere);
+      out.has_all ? all->count : std::min(last->index - first->index + 1, all->count - elsewhere);
   if (stretch <= some.size()) return out;
   out.thinned = true;
   out.steps = static_cast<double>(stretch);
-  std::sort(longest.begin(), longest.end(), [](double a, double b) { return a > b; });
-  const double slow = longest[std::min(longest.size(), slowest_marks) - 1];
-  // Of marks as long as the shortest of the slowest, so many are among these.
-  auto as_long =
-      static_cast<std::ptrdiff_t>(std::min(longest.size(), slowest_marks)) -
-      (std::lower_bound(longest.begin(), longest.end(), slow, std::greater<>{}) - longest.begin());
-  std::vector<std::size_t> drawn;
+  const std::vector<steps_alike> alike = steps_by_length(p, *all);
+  double others = 0;  // that marks stand for beside themselves, in the whole run
   for (std::size_t i = 0; i < some.size(); ++i) {
-    if (some[i].ns > slow || latest - some[i].index < latest_marks) continue;
-    if (some[i].ns == slow && as_long-- > 0) continue;
-    drawn.push_back(i);
+    const auto mine = std::lower_bound(
+        alike.begin(), alike.end(), bucket_of_length(p, some[i].ns),
+        [](const steps_alike& a, std::uint32_t bucket) { return a.bucket < bucket; });
+    if (mine != alike.end()) out.weights[i] = std::max(1.0, mine->steps / mine->marks);
+    others += out.weights[i] - 1;
   }
-  // Few marks, as where memory is spent, may all be of those that are there for sure.
-  if (drawn.empty())
-    for (std::size_t i = 0; i < some.size(); ++i) drawn.push_back(i);
-  const std::size_t certain = some.size() - drawn.size();
-  const double each = static_cast<double>(stretch - certain) / static_cast<double>(drawn.size());
-  for (const std::size_t i : drawn) out.weights[i] = each;
+  // A stretch of the run has fewer, and a damaged file may count none.
+  const double without_marks = out.steps - static_cast<double>(some.size());
+  for (double& weight : out.weights)
+    weight = others > 0 ? 1 + (weight - 1) * without_marks / others
+                        : out.steps / static_cast<double>(some.size());
   return out;
 }
 
@@ -21355,10 +21386,11 @@ struct step_details {
   double device_ns = -1;
   /// Where device_ns is the time of the busiest device, since single steps are not known there.
   bool device_is_busy_time = false;
-  double median_ns = 0;
+  double median_ns = 0;  ///< of the steps they stand for
   /// What steps above the median took more than as many others, at the mean of these, would.
   double excess_ns = 0;
-  /// Self times on the steps' own thread, most first; they sum to excess_ns.
+  /// Self times on the steps' own thread, most first, and last what took less in slow steps; they
+  /// sum to excess_ns.
   std::vector<step_excess> excess;
   double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
   double model_flops = 0;       ///< without what was computed once more
@@ -21367,6 +21399,8 @@ struct step_details {
   dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
   double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
 
+  /// Whether they stand for more steps than there are marks of: sums are estimates.
+  bool is_estimate() const noexcept { return stands_for > static_cast<double>(steps); }
   /// The time that FLOPs are held against: on the devices, where these worked.
   double working_ns() const noexcept { return device_ns > 0 ? device_ns : total_ns; }
   /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.
@@ -21631,19 +21665,22 @@ namespace detail::advice_rules {
   const step_row& row = rows[0];
   out.gain_ns = excess_of_steps(f.run, row);
   if (out.gain_ns < 0.03 * f.window_ns) return false;
-  // Those whose time makes slow steps slow, as far as the scopes of steps are known.
+  // Those whose time makes slow steps slow, as far as the scopes of steps are known. Shares are of
+  // all that took more: where others took less, one of them is more than the excess.
   const step_details details = details_of_steps(f.run, row.thread);
+  double more_ns = 0;
+  for (const step_excess& e : details.excess) more_ns += std::max(0.0, e.ns);
   std::string names;
   std::size_t named = 0;
   bool mostly_in_no_scope = false;
   for (const step_excess& e : details.excess) {
-    if (named == 3 || !(e.ns > 0.1 * details.excess_ns)) break;
+    if (named == 3 || !(e.ns > 0.1 * more_ns)) break;
     const bool in_no_scope = e.name.empty();
-    if (!in_no_scope && named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name))
+    if (!in_no_scope && named == 0 && e.ns > 0.5 * more_ns && has_uneven_calls(f, e.name))
       return false;
-    names += (named++ == 0 ? "" : ", ") +
-             sentence("# (#)", {as_text(in_no_scope ? "no scope" : e.name),
-                                as_share(std::min(1.0, e.ns / details.excess_ns))});
+    names +=
+        (named++ == 0 ? "" : ", ") +
+        sentence("# (#)", {as_text(in_no_scope ? "no scope" : e.name), as_share(e.ns / more_ns)});
     if (in_no_scope && named == 1) mostly_in_no_scope = true;
   }
   out.where = "Steps";
@@ -22091,7 +22128,7 @@ inline constexpr explanation explanations[] = {
      "the time on no CPU beyond that", "VTune"},
     {"H14", "kernels are launched in no operator",
      "20 % of the device time; where one thread launches half of them with no scope open, it is "
-     "named",
+     "named; silent beside graphs that were captured before the recording",
      "not stated", "kprof"},
     {"R1", "other calls of the same operator come nearer to their roof",
      "below 60 % of the roof, another row of its type 1.5 x nearer, T >= 5 %; one an operator",
@@ -29577,6 +29614,7 @@ KPROF_DETAIL_END
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -29665,18 +29703,42 @@ inline constexpr std::size_t most_step_threads = 3;
                 4);
 }
 
+/// ": 10.0 ms in Gemm, 5.00 ms less in Data": the largest parts of what was more, which add up to
+/// it as far as a twentieth. `name_of` makes a name printable.
+template <class Time, class Name>
+[[gnu::cold]] std::string told_excess(std::vector<step_excess> parts, double whole_ns, Time time_of,
+                                      Name name_of) {
+  const double least = 0.05 * whole_ns;
+  sort_table(parts, [](const step_excess& a, const step_excess& b) {
+    return std::fabs(a.ns) > std::fabs(b.ns);
+  });
+  parts.resize(std::min<std::size_t>(parts.size(), 3));
+  std::erase_if(parts, [least](const step_excess& e) { return !(std::fabs(e.ns) > least); });
+  sort_table(parts, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+  std::string text;
+  const auto add = [&](double ns, const std::string& where) {
+    text += (text.empty() ? ": " : ", ") + time_of(std::fabs(ns)) + (ns < 0 ? " less" : "") + where;
+    whole_ns -= ns;
+  };
+  for (const step_excess& e : parts)
+    add(e.ns, " in " + (e.name.empty() ? std::string{"no scope"} : name_of(e.name)));
+  if (!parts.empty() && std::fabs(whole_ns) > least) add(whole_ns, " elsewhere");
+  return text;
+}
+[[gnu::cold]] inline std::string told_excess(const page& out, std::vector<step_excess> parts,
+                                             double whole_ns) {
+  return told_excess(
+      std::move(parts), whole_ns, [&](double ns) { return out.time(ns); },
+      [&](std::string_view name) { return printable(name, 40, out.ascii()); });
+}
+
 /// Whose time the excess of slow steps is, where they take a hundredth of the time more.
 [[gnu::cold]] inline void print_step_excess(page& out, const step_details& d) {
   if (!(d.excess_ns > 0.01 * d.total_ns)) return;
-  std::string text =
-      "steps above the median took " + out.time(d.excess_ns) + " more than as many others";
-  std::size_t named = 0;
-  for (const step_excess& e : d.excess) {
-    if (named == 3 || !(e.ns > 0.05 * d.excess_ns)) break;
-    text += (named++ == 0 ? ": " : ", ") + out.time(e.ns) + " in " +
-            (e.name.empty() ? std::string{"no scope"} : printable(e.name, 40, out.ascii()));
-  }
-  out.paragraph("  ", text, 4);
+  out.paragraph("  ",
+                "steps above the median took " + out.time(d.excess_ns) +
+                    " more than as many others" + told_excess(out, d.excess, d.excess_ns),
+                4);
 }
 
 /// Why there are no more steps.
@@ -29733,15 +29795,13 @@ inline constexpr std::size_t most_step_threads = 3;
     const double more = length(slow) - length(usual);
     text += ", " + out.time(more) + " more than step " + format_count(p.steps[usual].index);
     std::vector<step_excess> by = self_times_of(p, slow);
-    for (const step_excess& u : self_times_of(p, usual))
-      for (step_excess& e : by)
-        if (e.name == u.name) e.ns -= u.ns;
-    sort_table(by, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(by.size(), 3); ++i)
-      if (by[i].ns > 0.05 * more)
-        text +=
-            (i == 0 ? ": " : ", ") + out.time(by[i].ns) + " in " +
-            (by[i].name.empty() ? std::string{"no scope"} : printable(by[i].name, 40, out.ascii()));
+    for (const step_excess& u : self_times_of(p, usual)) {
+      auto same = by.begin();
+      while (same != by.end() && same->name != u.name) ++same;
+      if (same == by.end()) same = by.insert(same, {u.name, 0});
+      same->ns -= u.ns;
+    }
+    text += told_excess(out, std::move(by), more);
   }
   out.paragraph("  ", text, 4);
 }
@@ -29772,7 +29832,7 @@ inline constexpr std::size_t most_step_threads = 3;
   print_device_steps(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
-  if (d.stands_for > static_cast<double>(d.steps)) {
+  if (d.is_estimate()) {
     out.paragraph("  ",
                   "work and slow steps are estimates for " +
                       format_count(static_cast<std::uint64_t>(d.stands_for)) + " steps by the " +

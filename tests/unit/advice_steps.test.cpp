@@ -93,6 +93,19 @@ TEST_CASE("advice_steps.S11_says_that_slow_steps_are_slow_in_no_scope") {
         "what interrupts it");
 }
 
+TEST_CASE("advice_steps.S11_has_shares_of_what_took_more_where_something_took_less") {
+  kprof::profile p = steps_of(mostly_10(100, 4, 30));
+  for (kprof::step_share& s : p.stepping.shares) {
+    const std::string& name = p.nodes[s.node].name;
+    if (p.steps[s.step].end - p.steps[s.step].begin < 30'000) continue;
+    if (name == "Gemm") s.self_ns -= 3e3;
+    if (name == "load") s.self_ns += 3e3;
+  }
+  const std::string text = text_of(asked(p, "S11")[0]);
+  INFO(text);
+  CHECK(text.find("the excess of slow ones is in load (78%), Parse (22%). ") != std::string::npos);
+}
+
 TEST_CASE("advice_steps.S11_is_silent_where_S8_says_which_calls_are_slow") {
   kprof::profile p = steps_of(mostly_10(100, 4, 30), 0.75);
   CHECK(gain(p, "S8") > 0);

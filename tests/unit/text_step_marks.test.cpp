@@ -24,11 +24,10 @@ using kprof_test::stepped;
 
 namespace {
 
-/// `count` steps of 1 ms, but every 50th of 21 ms, which makes 1.4 ms on average. Only the marks of
-/// the slowest and the latest, and of each 13th of the others are there.
-kprof::profile thinned(std::size_t count) {
-  std::vector<double> ms(count, 1);
-  for (std::size_t i = 25; i < count; i += 50) ms[i] = 21;
+/// Steps of these lengths, usual ones of 1 ms. Only the marks of the slowest (no later one is
+/// slower) and the latest, and of each 13th of the others are there.
+kprof::profile thinned(const std::vector<double>& ms) {
+  const std::size_t count = ms.size();
   kprof::profile p = stepped(ms);
   for (kprof::step_share& s : p.stepping.shares) s.self_ns = s.total_ns = 0.5e6;
   std::vector<kprof::step_mark> marks;
@@ -50,7 +49,35 @@ kprof::profile thinned(std::size_t count) {
   return p;
 }
 
+/// `count` steps of 1 ms, but every 50th of 21 ms, which makes 1.4 ms on average.
+kprof::profile thinned(std::size_t count) {
+  std::vector<double> ms(count, 1);
+  for (std::size_t i = 25; i < count; i += 50) ms[i] = 21;
+  return thinned(ms);
+}
+
 }  // namespace
+
+TEST_CASE("steps.a_slow_step_among_the_marks_stands_for_as_many_as_were_as_slow") {
+  // 32 steps of 31 ms, whose marks are there for sure, and of eight of 5 to 5.7 ms two by chance.
+  std::vector<double> ms(1600, 1);
+  for (std::size_t i = 0; i < 32; ++i) ms[13 * i + 5] = 31;
+  for (std::size_t i = 0; i < 8; ++i)
+    ms[520 + 13 * i + (i % 4 == 0 ? 0 : 1)] = 5 + 0.1 * static_cast<double>(i);
+  kprof::profile p = thinned(ms);
+  const kprof::step_details d = kprof::details_of_steps(p, 0);
+  CHECK(d.is_estimate());
+  CHECK(d.stands_for == 1600);
+  CHECK(d.median_ns == 1e6);
+  const double exact = 32 * 30e6 + 8 * 4.35e6;
+  CHECK(d.excess_ns == Approx(exact).epsilon(0.01));
+  double sum = 0;
+  for (const kprof::step_excess& e : d.excess) sum += e.ns;
+  CHECK(sum == Approx(d.excess_ns));
+  // Where a damaged file does not say how long steps took, each mark stands for as many.
+  p.stepping.threads[0].durations = {};
+  CHECK(kprof::details_of_steps(p, 0).stands_for == 1600);
+}
 
 TEST_CASE("steps.means_over_marks_that_favour_slow_steps_are_means_over_all_steps") {
   kprof::profile p = thinned(1600);

@@ -122,6 +122,20 @@ TEST_CASE("report.steps_have_a_section_where_there_are_two") {
             "\nSteps: one has ended, after 10.0 ms; there is a table where two have\n"));
 }
 
+TEST_CASE("report.parts_of_the_excess_of_slow_steps_add_up") {
+  // The slow step took 6 ms more: 10 ms more in Data, and 4 ms less in Gemm.
+  kprof::profile p = stepped({40, 20, 20, 20, 26});
+  for (kprof::step_share& s : p.stepping.shares) {
+    const bool is_gemm = p.nodes[s.node].name == "Gemm", is_slow = s.step == 4;
+    s.self_ns = s.total_ns = is_gemm ? (is_slow ? 1e6 : 5e6) : (is_slow ? 24e6 : 14e6);
+  }
+  const std::string page = page_of(p, at_width(120));
+  INFO(page);
+  CHECK(has(page,
+            "steps above the median took 6.00 ms more than as many others: 10.0 ms in Data, 4.00 "
+            "ms less in Gemm\n"));
+}
+
 TEST_CASE("report.a_step_region_that_gives_no_step_says_why") {
   kprof_test::profile_builder b;
   const auto main = b.thread("main", 1);

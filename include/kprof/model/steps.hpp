@@ -60,10 +60,11 @@ struct step_details {
   double device_ns = -1;
   /// Where device_ns is the time of the busiest device, since single steps are not known there.
   bool device_is_busy_time = false;
-  double median_ns = 0;
+  double median_ns = 0;  ///< of the steps they stand for
   /// What steps above the median took more than as many others, at the mean of these, would.
   double excess_ns = 0;
-  /// Self times on the steps' own thread, most first; they sum to excess_ns.
+  /// Self times on the steps' own thread, most first, and last what took less in slow steps; they
+  /// sum to excess_ns.
   std::vector<step_excess> excess;
   double flops = 0;             ///< by the formulas, of all of them; 0: no formula says any
   double model_flops = 0;       ///< without what was computed once more
@@ -72,6 +73,8 @@ struct step_details {
   dtype type = dtype::unknown;  ///< of all flops; unknown: of several types
   double peak = 0;              ///< operations a second of `type`; 0: of several, or not known
 
+  /// Whether they stand for more steps than there are marks of: sums are estimates.
+  bool is_estimate() const noexcept { return stands_for > static_cast<double>(steps); }
   /// The time that FLOPs are held against: on the devices, where these worked.
   double working_ns() const noexcept { return device_ns > 0 ? device_ns : total_ns; }
   /// Model FLOPs utilisation: of the highest rate of the machine, what the model's FLOPs take.

@@ -58,19 +58,22 @@ namespace detail::advice_rules {
   const step_row& row = rows[0];
   out.gain_ns = excess_of_steps(f.run, row);
   if (out.gain_ns < 0.03 * f.window_ns) return false;
-  // Those whose time makes slow steps slow, as far as the scopes of steps are known.
+  // Those whose time makes slow steps slow, as far as the scopes of steps are known. Shares are of
+  // all that took more: where others took less, one of them is more than the excess.
   const step_details details = details_of_steps(f.run, row.thread);
+  double more_ns = 0;
+  for (const step_excess& e : details.excess) more_ns += std::max(0.0, e.ns);
   std::string names;
   std::size_t named = 0;
   bool mostly_in_no_scope = false;
   for (const step_excess& e : details.excess) {
-    if (named == 3 || !(e.ns > 0.1 * details.excess_ns)) break;
+    if (named == 3 || !(e.ns > 0.1 * more_ns)) break;
     const bool in_no_scope = e.name.empty();
-    if (!in_no_scope && named == 0 && e.ns > 0.5 * details.excess_ns && has_uneven_calls(f, e.name))
+    if (!in_no_scope && named == 0 && e.ns > 0.5 * more_ns && has_uneven_calls(f, e.name))
       return false;
-    names += (named++ == 0 ? "" : ", ") +
-             sentence("# (#)", {as_text(in_no_scope ? "no scope" : e.name),
-                                as_share(std::min(1.0, e.ns / details.excess_ns))});
+    names +=
+        (named++ == 0 ? "" : ", ") +
+        sentence("# (#)", {as_text(in_no_scope ? "no scope" : e.name), as_share(e.ns / more_ns)});
     if (in_no_scope && named == 1) mostly_in_no_scope = true;
   }
   out.where = "Steps";

@@ -12,11 +12,13 @@
 #include <kprof/report/html/script_json.hpp>
 #include <kprof/report/html/tables.hpp>
 #include <kprof/report/text/device_time.hpp>
+#include <kprof/report/text/step_lines.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -129,15 +131,15 @@ class page_steps {
     if (!rows.empty()) {
       const step_details d = details_of_steps(t_.run, rows[0].thread);
       if (d.steps > 1 && d.excess_ns > 0.01 * d.total_ns) {
-        excess =
-            "Steps above the median took " + format_time(d.excess_ns) + " more than as many others";
-        std::size_t named = 0;
-        for (const step_excess& e : d.excess) {
-          if (named == 3 || !(e.ns > 0.05 * d.excess_ns)) break;
-          excess += (named++ == 0 ? ": " : ", ") + format_time(e.ns) + " in " +
-                    (e.name.empty() ? std::string{"no scope"} : std::string{e.name});
-        }
-        excess += '.';
+        excess = "Steps above the median took " + format_time(d.excess_ns) +
+                 " more than as many others" +
+                 told_excess(
+                     d.excess, d.excess_ns, [](double ns) { return format_time(ns); },
+                     [](std::string_view name) { return std::string{name}; }) +
+                 '.';
+        if (d.is_estimate())
+          excess +=
+              " It is an estimate by the " + format_count(d.steps) + " steps whose marks are kept.";
       }
     }
     out.member("excess", excess);

@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -111,18 +112,42 @@ inline constexpr std::size_t most_step_threads = 3;
                 4);
 }
 
+/// ": 10.0 ms in Gemm, 5.00 ms less in Data": the largest parts of what was more, which add up to
+/// it as far as a twentieth. `name_of` makes a name printable.
+template <class Time, class Name>
+[[gnu::cold]] std::string told_excess(std::vector<step_excess> parts, double whole_ns, Time time_of,
+                                      Name name_of) {
+  const double least = 0.05 * whole_ns;
+  sort_table(parts, [](const step_excess& a, const step_excess& b) {
+    return std::fabs(a.ns) > std::fabs(b.ns);
+  });
+  parts.resize(std::min<std::size_t>(parts.size(), 3));
+  std::erase_if(parts, [least](const step_excess& e) { return !(std::fabs(e.ns) > least); });
+  sort_table(parts, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+  std::string text;
+  const auto add = [&](double ns, const std::string& where) {
+    text += (text.empty() ? ": " : ", ") + time_of(std::fabs(ns)) + (ns < 0 ? " less" : "") + where;
+    whole_ns -= ns;
+  };
+  for (const step_excess& e : parts)
+    add(e.ns, " in " + (e.name.empty() ? std::string{"no scope"} : name_of(e.name)));
+  if (!parts.empty() && std::fabs(whole_ns) > least) add(whole_ns, " elsewhere");
+  return text;
+}
+[[gnu::cold]] inline std::string told_excess(const page& out, std::vector<step_excess> parts,
+                                             double whole_ns) {
+  return told_excess(
+      std::move(parts), whole_ns, [&](double ns) { return out.time(ns); },
+      [&](std::string_view name) { return printable(name, 40, out.ascii()); });
+}
+
 /// Whose time the excess of slow steps is, where they take a hundredth of the time more.
 [[gnu::cold]] inline void print_step_excess(page& out, const step_details& d) {
   if (!(d.excess_ns > 0.01 * d.total_ns)) return;
-  std::string text =
-      "steps above the median took " + out.time(d.excess_ns) + " more than as many others";
-  std::size_t named = 0;
-  for (const step_excess& e : d.excess) {
-    if (named == 3 || !(e.ns > 0.05 * d.excess_ns)) break;
-    text += (named++ == 0 ? ": " : ", ") + out.time(e.ns) + " in " +
-            (e.name.empty() ? std::string{"no scope"} : printable(e.name, 40, out.ascii()));
-  }
-  out.paragraph("  ", text, 4);
+  out.paragraph("  ",
+                "steps above the median took " + out.time(d.excess_ns) +
+                    " more than as many others" + told_excess(out, d.excess, d.excess_ns),
+                4);
 }
 
 /// Why there are no more steps.
@@ -179,15 +204,13 @@ inline constexpr std::size_t most_step_threads = 3;
     const double more = length(slow) - length(usual);
     text += ", " + out.time(more) + " more than step " + format_count(p.steps[usual].index);
     std::vector<step_excess> by = self_times_of(p, slow);
-    for (const step_excess& u : self_times_of(p, usual))
-      for (step_excess& e : by)
-        if (e.name == u.name) e.ns -= u.ns;
-    sort_table(by, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(by.size(), 3); ++i)
-      if (by[i].ns > 0.05 * more)
-        text +=
-            (i == 0 ? ": " : ", ") + out.time(by[i].ns) + " in " +
-            (by[i].name.empty() ? std::string{"no scope"} : printable(by[i].name, 40, out.ascii()));
+    for (const step_excess& u : self_times_of(p, usual)) {
+      auto same = by.begin();
+      while (same != by.end() && same->name != u.name) ++same;
+      if (same == by.end()) same = by.insert(same, {u.name, 0});
+      same->ns -= u.ns;
+    }
+    text += told_excess(out, std::move(by), more);
   }
   out.paragraph("  ", text, 4);
 }
@@ -218,7 +241,7 @@ inline constexpr std::size_t most_step_threads = 3;
   print_device_steps(out, d);
   print_step_excess(out, d);
   if (d.steps >= r.count) return;
-  if (d.stands_for > static_cast<double>(d.steps)) {
+  if (d.is_estimate()) {
     out.paragraph("  ",
                   "work and slow steps are estimates for " +
                       format_count(static_cast<std::uint64_t>(d.stands_for)) + " steps by the " +
