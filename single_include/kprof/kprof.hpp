@@ -26125,7 +26125,8 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
   const char* const no_scope = no_scope_text(p, a.window);
   const std::array<told_time, 6> causes = idle_times(why);
   print_fact(out, "  idle",
-             out.time(static_cast<double>(a.idle)) + ": " +
+             out.time(static_cast<double>(a.idle)) + ", " +
+                 format_share(static_cast<double>(a.idle) / static_cast<double>(a.wall)) + ": " +
                  told_shares(causes.data(), causes.size(), a.wall));
   if (why.host == 0) return;
   const told_time host[] = {{"in calls that wait", why.in(host_state::synchronising)},
@@ -26135,7 +26136,7 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
                             {no_scope, why.in(host_state::outside)},
                             {"on an unknown thread", why.unknown_thread}};
   print_fact(out, "  late",
-             "the host was " + told_shares(host, why.host) + "; mostly " +
+             "of this time the host was " + told_shares(host, why.host) + "; mostly " +
                  told_names(out, why.host_by, 3, no_scope));
 }
 
@@ -29622,6 +29623,14 @@ namespace detail {
 
 inline constexpr std::size_t most_step_threads = 3;
 
+/// A thread's name; its number too where several have steps, as these often share a name.
+[[gnu::cold]] inline std::string step_thread(const page& out, const profile& p, const step_row& row,
+                                             bool are_several) {
+  if (row.thread >= p.threads.size()) return "n/a";
+  return are_several ? printable(thread_name(p, row.thread), 24, out.ascii())
+                     : printable(p.threads[row.thread].name, 16, out.ascii());
+}
+
 /// The cells of a thread's row, the head's first.
 [[gnu::cold]] inline std::vector<std::vector<std::string>> step_cells(
     const page& out, const profile& p, const std::vector<step_row>& rows) {
@@ -29629,10 +29638,9 @@ inline constexpr std::size_t most_step_threads = 3;
       {"thread", "steps", "median", "p99", "jitter", "min", "max", "first"}};
   for (std::size_t i = 0; i < std::min(rows.size(), most_step_threads); ++i) {
     const step_row& r = rows[i];
-    const bool known = r.thread < p.threads.size();
-    cells.push_back({known ? printable(p.threads[r.thread].name, 16, out.ascii()) : "n/a",
-                     format_count(r.count), out.time(r.median_ns), out.time(r.p99_ns),
-                     format_rate(r.jitter()), out.time(r.min_ns), out.time(r.max_ns),
+    cells.push_back({step_thread(out, p, r, rows.size() > 1), format_count(r.count),
+                     out.time(r.median_ns), out.time(r.p99_ns), format_rate(r.jitter()),
+                     out.time(r.min_ns), out.time(r.max_ns),
                      r.first_ns < 0 ? "n/a" : out.time(r.first_ns)});
   }
   return cells;
@@ -29644,6 +29652,9 @@ inline constexpr std::size_t most_step_threads = 3;
   if (rows.size() > most_step_threads)
     out.line("  and steps of " +
              counted(rows.size() - most_step_threads, "more thread", "more threads"));
+  if (rows.size() > 1)
+    out.line("  what follows is of " + step_thread(out, p, rows[0], true) +
+             ", whose steps take most time");
 }
 
 /// The number of a thread's first step; none: not known.
@@ -31014,19 +31025,21 @@ inline constexpr std::size_t longest_listed = 40;
     }
   if (knows_device) out.line("what a device did is in the step whose call launched it");
   if (!any) return;
-  std::uint64_t ended = 0, whole = 0;
+  // Scopes are known by step of the first thread.
+  const thread_steps& own = p.stepping.threads[0];
+  std::uint64_t ended = 0, marks = 0, whole = 0;
   for (const thread_steps& t : p.stepping.threads) ended += t.count;
-  for (const step_mark& m : p.steps)
-    whole += m.thread == p.stepping.threads[0].thread && p.stepping.whole_from >= 0 &&
-                     m.begin >= p.stepping.whole_from
-                 ? 1U
-                 : 0U;
+  for (const step_mark& m : p.steps) {
+    if (m.thread != own.thread) continue;
+    ++marks;
+    whole += p.stepping.whole_from >= 0 && m.begin >= p.stepping.whole_from ? 1U : 0U;
+  }
   whole += p.stepping.kept.size();
   std::string text = "no step: calls outside steps, and calls that threads share";
   if (!knows_device) text += " or graphs replay";
   // Memory for marks is spent before that for the timeline where steps are short.
-  const std::uint64_t unmarked = ended - std::min<std::uint64_t>(ended, p.steps.size());
-  const std::uint64_t partial = ended - std::min(ended, whole + unmarked);
+  const std::uint64_t unmarked = own.count - std::min(own.count, marks);
+  const std::uint64_t partial = own.count - std::min(own.count, whole + unmarked);
   const auto add_those = [&](std::uint64_t steps, const char* which) {
     if (steps != 0)
       text += "; and those of " + counted(steps, "step", "steps") + " of " + format_count(ended) +
@@ -31034,6 +31047,7 @@ inline constexpr std::size_t longest_listed = 40;
   };
   add_those(partial, " that the timeline does not have whole");
   add_those(unmarked, " whose marks are not kept");
+  add_those(ended - std::min(ended, own.count), " of other threads than the one with most time");
   if (plan.device && !knows_device)
     text += "; and the work of devices, whose timeline has that of no such step whole";
   else if (plan.device && lacks_device)

@@ -315,6 +315,16 @@ TEST_CASE("step_rows.the_report_tells_rows_apart_by_step") {
   half.stepping.threads[0].count = 9;
   CHECK(kprof_test::has(kprof_test::page_of(half, options),
                         "not have whole; and those of 7 steps of 9 whose marks are not kept"));
+  // Steps of other threads are no steps of a row, whole or not.
+  profile two = p;
+  two.stepping.threads.push_back(two.stepping.threads[0]);
+  two.stepping.threads[1].thread = kprof::thread_steps::none;
+  two.stepping.threads[1].count = 3;
+  const std::string others = kprof_test::page_of(two, options);
+  INFO(others);
+  CHECK(kprof_test::has(others,
+                        "those of 3 steps of 5 of other threads than the one with most time"));
+  CHECK_FALSE(kprof_test::has(others, "does not have whole"));
 }
 
 TEST_CASE("step_rows.without_steps_a_line_says_how_to_get_them") {

@@ -136,6 +136,21 @@ TEST_CASE("report.parts_of_the_excess_of_slow_steps_add_up") {
             "ms less in Gemm\n"));
 }
 
+TEST_CASE("report.steps_of_several_threads_are_told_apart") {
+  kprof::profile p = stepped({40, 10, 10, 10, 11});
+  CHECK_FALSE(has(page_of(p, at_width(100)), "what follows is of"));
+  p.threads.push_back(p.threads[0]);
+  p.threads[1].id = 77;
+  kprof::thread_steps& other = p.stepping.threads.emplace_back(p.stepping.threads[0]);
+  other.thread = 1;
+  other.total_ns /= 2;
+  const std::string page = page_of(p, at_width(100));
+  INFO(page);
+  CHECK(has(page, "\n  main 1       5 "));
+  CHECK(has(page, "\n  main 77      5 "));
+  CHECK(has(page, "\n  what follows is of main 1, whose steps take most time\n"));
+}
+
 TEST_CASE("report.a_step_region_that_gives_no_step_says_why") {
   kprof_test::profile_builder b;
   const auto main = b.thread("main", 1);

@@ -102,7 +102,8 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
   const char* const no_scope = no_scope_text(p, a.window);
   const std::array<told_time, 6> causes = idle_times(why);
   print_fact(out, "  idle",
-             out.time(static_cast<double>(a.idle)) + ": " +
+             out.time(static_cast<double>(a.idle)) + ", " +
+                 format_share(static_cast<double>(a.idle) / static_cast<double>(a.wall)) + ": " +
                  told_shares(causes.data(), causes.size(), a.wall));
   if (why.host == 0) return;
   const told_time host[] = {{"in calls that wait", why.in(host_state::synchronising)},
@@ -112,7 +113,7 @@ std::string told_shares(const told_time (&times)[N], std::int64_t whole) {
                             {no_scope, why.in(host_state::outside)},
                             {"on an unknown thread", why.unknown_thread}};
   print_fact(out, "  late",
-             "the host was " + told_shares(host, why.host) + "; mostly " +
+             "of this time the host was " + told_shares(host, why.host) + "; mostly " +
                  told_names(out, why.host_by, 3, no_scope));
 }
 

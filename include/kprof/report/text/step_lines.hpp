@@ -11,6 +11,7 @@
 #include <kprof/model/steps.hpp>
 #include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/text/direction_lines.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/report/text/page.hpp>
@@ -31,6 +32,14 @@ namespace detail {
 
 inline constexpr std::size_t most_step_threads = 3;
 
+/// A thread's name; its number too where several have steps, as these often share a name.
+[[gnu::cold]] inline std::string step_thread(const page& out, const profile& p, const step_row& row,
+                                             bool are_several) {
+  if (row.thread >= p.threads.size()) return "n/a";
+  return are_several ? printable(thread_name(p, row.thread), 24, out.ascii())
+                     : printable(p.threads[row.thread].name, 16, out.ascii());
+}
+
 /// The cells of a thread's row, the head's first.
 [[gnu::cold]] inline std::vector<std::vector<std::string>> step_cells(
     const page& out, const profile& p, const std::vector<step_row>& rows) {
@@ -38,10 +47,9 @@ inline constexpr std::size_t most_step_threads = 3;
       {"thread", "steps", "median", "p99", "jitter", "min", "max", "first"}};
   for (std::size_t i = 0; i < std::min(rows.size(), most_step_threads); ++i) {
     const step_row& r = rows[i];
-    const bool known = r.thread < p.threads.size();
-    cells.push_back({known ? printable(p.threads[r.thread].name, 16, out.ascii()) : "n/a",
-                     format_count(r.count), out.time(r.median_ns), out.time(r.p99_ns),
-                     format_rate(r.jitter()), out.time(r.min_ns), out.time(r.max_ns),
+    cells.push_back({step_thread(out, p, r, rows.size() > 1), format_count(r.count),
+                     out.time(r.median_ns), out.time(r.p99_ns), format_rate(r.jitter()),
+                     out.time(r.min_ns), out.time(r.max_ns),
                      r.first_ns < 0 ? "n/a" : out.time(r.first_ns)});
   }
   return cells;
@@ -53,6 +61,9 @@ inline constexpr std::size_t most_step_threads = 3;
   if (rows.size() > most_step_threads)
     out.line("  and steps of " +
              counted(rows.size() - most_step_threads, "more thread", "more threads"));
+  if (rows.size() > 1)
+    out.line("  what follows is of " + step_thread(out, p, rows[0], true) +
+             ", whose steps take most time");
 }
 
 /// The number of a thread's first step; none: not known.

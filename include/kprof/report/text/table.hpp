@@ -211,19 +211,21 @@ inline constexpr std::size_t longest_listed = 40;
     }
   if (knows_device) out.line("what a device did is in the step whose call launched it");
   if (!any) return;
-  std::uint64_t ended = 0, whole = 0;
+  // Scopes are known by step of the first thread.
+  const thread_steps& own = p.stepping.threads[0];
+  std::uint64_t ended = 0, marks = 0, whole = 0;
   for (const thread_steps& t : p.stepping.threads) ended += t.count;
-  for (const step_mark& m : p.steps)
-    whole += m.thread == p.stepping.threads[0].thread && p.stepping.whole_from >= 0 &&
-                     m.begin >= p.stepping.whole_from
-                 ? 1U
-                 : 0U;
+  for (const step_mark& m : p.steps) {
+    if (m.thread != own.thread) continue;
+    ++marks;
+    whole += p.stepping.whole_from >= 0 && m.begin >= p.stepping.whole_from ? 1U : 0U;
+  }
   whole += p.stepping.kept.size();
   std::string text = "no step: calls outside steps, and calls that threads share";
   if (!knows_device) text += " or graphs replay";
   // Memory for marks is spent before that for the timeline where steps are short.
-  const std::uint64_t unmarked = ended - std::min<std::uint64_t>(ended, p.steps.size());
-  const std::uint64_t partial = ended - std::min(ended, whole + unmarked);
+  const std::uint64_t unmarked = own.count - std::min(own.count, marks);
+  const std::uint64_t partial = own.count - std::min(own.count, whole + unmarked);
   const auto add_those = [&](std::uint64_t steps, const char* which) {
     if (steps != 0)
       text += "; and those of " + counted(steps, "step", "steps") + " of " + format_count(ended) +
@@ -231,6 +233,7 @@ inline constexpr std::size_t longest_listed = 40;
   };
   add_those(partial, " that the timeline does not have whole");
   add_those(unmarked, " whose marks are not kept");
+  add_those(ended - std::min(ended, own.count), " of other threads than the one with most time");
   if (plan.device && !knows_device)
     text += "; and the work of devices, whose timeline has that of no such step whole";
   else if (plan.device && lacks_device)
