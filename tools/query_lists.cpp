@@ -8,6 +8,7 @@
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/steps.hpp>
+#include <kprof/model/timeline/kept_steps.hpp>
 #include <kprof/report/text/advice_lines.hpp>
 
 #include <algorithm>
@@ -119,6 +120,9 @@ answer steps_of(const kprof::profile& run, const std::string&) {
   for (const kprof::step_row& row : kprof::step_table(run))
     threads.push_back(steps_of_thread(run, row));
   json_object totals = totals_of(run, out, "duration_ns");
+  const std::uint64_t all = kprof::detail::steps_in_all(run);
+  totals.integer("steps", all);
+  totals.integer("steps_not_kept", all - run.steps.size());
   totals.raw("threads", json_list(threads));
   out.totals = totals.with_reasons();
   return out;

@@ -96,12 +96,16 @@ TEST_CASE("csv_tables.steps_and_the_timeline_have_what_the_profile_has") {
   kprof::profile run = kprof_test::small_device_profile();
   run.clock.ns_per_tick = 0.5;
   run.steps = {{7, 0, true, 100, 1100}, {8, 99, false, 1100, 1300}};
+  run.stepping.threads.emplace_back().thread = 0;
+  run.stepping.threads[0].count = 100'000;
   const std::vector<csv_record> steps = csv_of(run, {{"table", "steps"}});
   REQUIRE(steps.size() == 3);
   CHECK(field_of(steps, 0, "step") == "7");
   CHECK(field_of(steps, 0, "thread") == run.threads[0].name);
   CHECK(field_of(steps, 0, "counts") == "yes");
   CHECK(field_of(steps, 0, "duration [ns]") == "1000");
+  CHECK(field_of(steps, 0, "of steps") == "100000");
+  CHECK(field_of(steps, 1, "of steps").empty());
   CHECK(field_of(steps, 1, "thread").empty());
   CHECK(field_of(steps, 1, "thread id").empty());
   CHECK(field_of(steps, 1, "counts") == "no");

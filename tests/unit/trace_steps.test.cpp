@@ -41,6 +41,17 @@ std::size_t row_count(const kprof::profile& p) {
 
 }  // namespace
 
+TEST_CASE("trace_steps.a_trace_says_how_many_the_profile_does_not_have") {
+  timeline_builder run;
+  const auto main = run.thread("main", 4242);
+  run.scope_at(run.region(main, "forward"), 2'000, 90'000);
+  CHECK(kprof_test::trace_text(run.p).find("\"steps") == std::string::npos);
+  run.step_at(0, 100'000);
+  run.p.stepping.threads.emplace_back().count = 7;
+  CHECK(kprof_test::trace_text(run.p).find("\"steps\":1,\"steps recorded\":7,") !=
+        std::string::npos);
+}
+
 TEST_CASE("trace_steps.end_with_the_region_of_their_loop") {
   timeline_builder run;
   const auto main = run.thread("main", 4242);

@@ -18,6 +18,13 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// All steps that ended, those too whose marks are not in profile::steps.
+[[gnu::cold]] inline std::uint64_t steps_in_all(const profile& p) noexcept {
+  std::uint64_t count = 0;
+  for (const thread_steps& t : p.stepping.threads) count += t.count;
+  return std::max<std::uint64_t>(count, p.steps.size());
+}
+
 /// Whether all of a stretch, in ns since the session's start, lies in a kept step.
 [[gnu::cold]] inline bool is_in_kept_step(const profile& p, double begin, double end) noexcept {
   return std::any_of(p.stepping.kept.begin(), p.stepping.kept.end(), [&](const kept_step& k) {

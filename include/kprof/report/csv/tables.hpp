@@ -186,6 +186,14 @@ inline constexpr csv_column<step_mark> csv_step_columns[] = {
     {"counts", [](auto&, auto& row, auto& line) { line.add(row.counts ? "yes" : "no"); }},
     {"begin [ns]", [](auto&, auto& row, auto& line) { line.add(row.begin); }},
     {"duration [ns]", [](auto&, auto& row, auto& line) { line.add(row.end - row.begin); }},
+    {"of steps",
+     [](auto& run, auto& row, auto& line) {
+       std::uint64_t count = 0;
+       for (const thread_steps& t : run.stepping.threads)
+         if (t.thread == row.thread) count = t.count;
+       if (count > 0) line.add(count);
+       else line.skip();
+     }},
 };
 
 /// One scope of a thread, or one item of a device.

@@ -67,6 +67,10 @@ void add_what_is_missing(const profile& p, const trace_gaps& gaps, Args& args) {
   args.integer("device items", p.device.timeline.items.size());
   args.integer("device items dropped", p.device.timeline.dropped_items);
   args.integer("calls dropped", p.device.timeline.dropped_calls);
+  if (!p.steps.empty()) {
+    args.integer("steps", p.steps.size());
+    args.integer("steps recorded", steps_in_all(p));
+  }
   if (const std::string kept = kept_steps_text(p); !kept.empty()) args.text("older steps", kept);
   args.integer("left out without time", gaps.untimed);
   args.integer("left out without place", gaps.unplaced);
