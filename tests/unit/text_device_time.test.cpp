@@ -57,10 +57,10 @@ TEST_CASE("text_device_time.a_run_with_a_timeline") {
   CHECK(line_with(page, "    idle") ==
         "    idle    202 \u00B5s, 25.3%: launched late 25.0%, from kernel to kernel 0.3%");
   // The call that waits returns 50 us late, 50 outside, 50 in Gemm, 50 from the launch on.
-  CHECK(
-      line_with(page, "    late") ==
-      "    late    of this time the host was in calls that wait 25.0%, in other calls 25.0%, in "
-      "operators 25.0%, outside scopes 25.0%; mostly outside scopes 100 \u00B5s, Gemm 100 \u00B5s");
+  CHECK(has(page,
+            "    late    of this time the host was in calls that wait 25.0%, in other calls 25.0%, "
+            "in operators 25.0%, outside scopes 25.0%; mostly outside scopes 100 \u00B5s,\n"
+            "            Gemm 100 \u00B5s\n"));
   CHECK(line_with(page, "  critical") ==
         "  critical  1.00 ms: computing 20.0%, communicating 20.0%, copying 10.0%, host 20.0%, "
         "launching 10.0%, event waits 10.0%, returning to the host 10.0%");

@@ -70,7 +70,7 @@ TEST_CASE("steps.a_slow_step_among_the_marks_stands_for_as_many_as_were_as_slow"
   CHECK(d.stands_for == 1600);
   CHECK(d.median_ns == 1e6);
   const double exact = 32 * 30e6 + 8 * 4.35e6;
-  CHECK(d.excess_ns == Approx(exact).epsilon(0.01));
+  CHECK(d.excess_ns == Approx(exact).epsilon(1e-6));
   double sum = 0;
   for (const kprof::step_excess& e : d.excess) sum += e.ns;
   CHECK(sum == Approx(d.excess_ns));

@@ -126,14 +126,19 @@ class step_summing {
     weight_ = known.weights;
     out_.steps = length_.size();
     out_.stands_for = known.steps;
-    for (std::size_t i = 0; i < length_.size(); ++i) out_.total_ns += weight_[i] * length_[i];
+    double weighted_ns = 0;
+    for (std::size_t i = 0; i < length_.size(); ++i) weighted_ns += weight_[i] * length_[i];
+    out_.total_ns = weighted_ns;
     if (known.thinned && known.has_all)
       for (const thread_steps& t : p.stepping.threads)
         if (t.thread == thread && t.total_ns > 0) out_.total_ns = t.total_ns;
     if (length_.size() < 2) return;
     out_.median_ns = median();
-    out_.excess_ns = excess_of(length_);
-    add_excess(thread);
+    const double estimate = excess_of(length_);
+    out_.excess_ns = estimate;
+    // Usual steps have many marks. Where the sum of all differs, slow ones took more or less.
+    if (estimate > 0) out_.excess_ns = std::max(0.0, estimate + (out_.total_ns - weighted_ns));
+    add_excess(thread, estimate > 0 ? out_.excess_ns / estimate : 1);
     add_work();
     if (out_.flops > 0) add_device_time(thread);
   }
@@ -169,7 +174,8 @@ class step_summing {
     return s.step < number_.size() && number_[s.step] != none && s.node < p_.nodes.size();
   }
 
-  [[gnu::cold]] void add_excess(std::uint32_t thread) {
+  /// Parts are made larger or smaller to sum to the whole.
+  [[gnu::cold]] void add_excess(std::uint32_t thread, double scale) {
     std::vector<std::string_view> names{{}};          // outside all scopes first
     std::vector<std::vector<double>> times{length_};  // by name and step
     std::vector<std::uint32_t> name_of(p_.nodes.size(), none);
@@ -188,7 +194,7 @@ class step_summing {
       times[0][number_[s.step]] -= not_negative(s.self_ns);
     }
     for (std::size_t n = 0; n < names.size(); ++n)
-      out_.excess.push_back({names[n], excess_of(times[n])});
+      out_.excess.push_back({names[n], scale * excess_of(times[n])});
     sort_table(out_.excess, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
   }
 
