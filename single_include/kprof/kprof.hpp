@@ -29733,20 +29733,26 @@ template <class Time, class Name>
 [[gnu::cold]] std::string told_excess(std::vector<step_excess> parts, double whole_ns, Time time_of,
                                       Name name_of) {
   const double least = 0.05 * whole_ns;
-  sort_table(parts, [](const step_excess& a, const step_excess& b) {
-    return std::fabs(a.ns) > std::fabs(b.ns);
-  });
-  parts.resize(std::min<std::size_t>(parts.size(), 3));
-  std::erase_if(parts, [least](const step_excess& e) { return !(std::fabs(e.ns) > least); });
-  sort_table(parts, [](const step_excess& a, const step_excess& b) { return a.ns > b.ns; });
+  std::vector<step_excess> told;
+  while (told.size() < 3 && !parts.empty()) {
+    const auto largest = std::max_element(parts.begin(), parts.end(),
+                                          [](const step_excess& a, const step_excess& b) {
+                                            return std::fabs(a.ns) < std::fabs(b.ns);
+                                          });
+    if (!(std::fabs(largest->ns) > least)) break;
+    told.push_back(*largest);
+    largest->ns = 0;
+  }
   std::string text;
   const auto add = [&](double ns, const std::string& where) {
     text += (text.empty() ? ": " : ", ") + time_of(std::fabs(ns)) + (ns < 0 ? " less" : "") + where;
     whole_ns -= ns;
   };
-  for (const step_excess& e : parts)
-    add(e.ns, " in " + (e.name.empty() ? std::string{"no scope"} : name_of(e.name)));
-  if (!parts.empty() && std::fabs(whole_ns) > least) add(whole_ns, " elsewhere");
+  for (const bool less : {false, true})
+    for (const step_excess& e : told)
+      if (less == (e.ns < 0))
+        add(e.ns, " in " + (e.name.empty() ? std::string{"no scope"} : name_of(e.name)));
+  if (!told.empty() && std::fabs(whole_ns) > least) add(whole_ns, " elsewhere");
   return text;
 }
 [[gnu::cold]] inline std::string told_excess(const page& out, std::vector<step_excess> parts,
