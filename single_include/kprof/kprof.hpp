@@ -6984,7 +6984,7 @@ KPROF_DETAIL_BEGIN
 /// The order of siblings in the call tree.
 enum class tree_order : std::uint8_t {
   time,  ///< most device time first, where there is any, then the largest total in their branch
-  run,   ///< as they first began; those of another thread behind those of an earlier one
+  run,   ///< as they first began, on whichever thread; see tree_row::began_ns
 };
 
 KPROF_DETAIL_END
@@ -16754,6 +16754,9 @@ struct tree_row {
   std::uint32_t parent = scope_node::none;
   std::uint32_t depth = 0;
   std::uint32_t thread = scope_node::none;  ///< of a root: index in profile::threads
+  /// When it first began, or a scope below it did, since the session's start. Where that is not
+  /// known, it is that of the sibling created before it, or negative.
+  double began_ns = -1;
   /// Finished; 0 also where all calls are of a thread that handed its path to this one.
   std::uint64_t calls = 0;
   /// Calls made by replaying graphs, not in `calls`; of a graph, its launches.
@@ -16813,6 +16816,15 @@ inline double all_calls_ns(const tree_row& row) noexcept {
   return row.elapsed_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
 }
 
+/// When the first of the node's calls began; negative: not known.
+inline double began_ns(const profile& p, const scope_node& n) noexcept {
+  if (n.first_end_ns >= 0 && n.first_ns >= 0) return not_negative(n.first_end_ns - n.first_ns);
+  return n.open == 1 ? not_negative(p.wall_ns - n.open_ns) : -1;
+}
+inline void note_begin(tree_row& row, double ns) noexcept {
+  if (ns >= 0 && (row.began_ns < 0 || ns < row.began_ns)) row.began_ns = ns;
+}
+
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
@@ -16851,6 +16863,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
       row.device_total_ns += device.whole[i].ns;
     }
     if (root) continue;
+    note_begin(row, began_ns(p, n));
     row.invalid = row.invalid || !n.work.valid;
     row.calls += finished_calls(n);
     row.timed_calls += timed_calls(n);
@@ -16879,9 +16892,16 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
     tree_row& above = rows[rows[i].parent];
+    note_begin(above, rows[i].began_ns);
     above.largest_ns = std::max(above.largest_ns, rows[i].largest_ns);
     // sums of the same times in another order
     above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);
+  }
+  std::vector<double> latest(rows.size() + 1, -1);  // by the parent, the top last
+  for (tree_row& row : rows) {
+    double& before = latest[std::min<std::size_t>(row.parent, rows.size())];
+    if (row.began_ns < 0) row.began_ns = before;
+    before = row.began_ns;
   }
   return rows;
 }
@@ -16906,7 +16926,8 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
   std::vector<std::uint32_t> first(rows.size(), none), next(rows.size(), none);
   const std::vector<std::uint32_t> order =
       detail::sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-        return by == tree_order::time && detail::is_larger(rows[a], rows[b]);
+        return by == tree_order::time ? detail::is_larger(rows[a], rows[b])
+                                      : rows[a].began_ns < rows[b].began_ns;
       });
   std::uint32_t top = none;
   for (std::size_t i = order.size(); i-- > 0;) {  // what is linked last comes first
@@ -32006,6 +32027,7 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32042,6 +32064,31 @@ struct numbered_text {
   void hash(key_hash& out) const {
     out.add(between.size());
     for (const std::string_view text : between) out.add(text);
+  }
+
+  /// The text with all these values of each number: "layer 0…5", "res2,5", "x 1.5,1.25".
+  [[gnu::cold]] std::string with_values(const std::vector<std::set<std::uint64_t>>& values) const {
+    std::string out{between[0]};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      // What a point joins is read as one number.
+      const bool is_joined = i > 0 && between[i] == "." && values[i - 1].size() == 1;
+      out.append(values_text(values[i], is_joined ? std::to_string(numbers[i - 1]) + '.' : ""))
+          .append(between[i + 1]);
+    }
+    return out;
+  }
+
+ private:
+  /// "3", "0…5", or "2,5" of a few numbers with others between them. `before`: what each but the
+  /// first has before it.
+  static std::string values_text(const std::set<std::uint64_t>& values, const std::string& before) {
+    const std::uint64_t least = *values.begin(), most = *values.rbegin();
+    std::string out = std::to_string(least);
+    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
+      return out.append("\u2026").append(before).append(std::to_string(most));
+    for (const std::uint64_t value : values)
+      if (value != least) out.append(",").append(before).append(std::to_string(value));
+    return out;
   }
 };
 
@@ -32166,30 +32213,41 @@ class tree_folding {
     return hash.value();
   }
 
-  /// The children of rows of one shape: those that correspond are one set.
+  /// The children of rows of one shape: those that correspond are one set. Of several with one
+  /// shape, as two `Linear` in each layer, they are those with the same text where each row has the
+  /// same texts; else the first to begin in each row, the second and so on.
   std::vector<row_set> children_of(const row_set& of) const {
-    std::vector<row_set> sets;
-    if (of.rows.size() == 1) {
-      for (const std::uint32_t child : children_[of.rows[0]]) sets.push_back({{child}, 1});
-      return sets;
-    }
-    for (const std::uint32_t row : of.rows) {
-      std::vector<std::uint32_t> below = children_[row];
-      std::sort(below.begin(), below.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : comes_before(a, b);
-      });
-      sets.resize(below.size());
-      for (std::size_t i = 0; i < below.size(); ++i) sets[i].rows.push_back(below[i]);
-    }
+    std::vector<std::vector<std::uint32_t>> below;
+    for (const std::uint32_t row : of.rows) below.push_back(children_[row]);
+    std::vector<row_set> sets(below[0].size());
+    if (of.rows.size() > 1) pair_up(below);
+    for (const std::vector<std::uint32_t>& children : below)
+      for (std::size_t i = 0; i < sets.size(); ++i) sets[i].rows.push_back(children[i]);
     return sets;
   }
 
-  bool comes_before(std::uint32_t a, std::uint32_t b) const {
-    const numbered_text x(tree_[a].name), y(tree_[b].name);
-    if (x.numbers != y.numbers) return x.numbers < y.numbers;
-    if (tree_[a].parameters != tree_[b].parameters)
-      return tree_[a].parameters < tree_[b].parameters;
-    return tree_[a].node < tree_[b].node;
+  [[gnu::cold]] void pair_up(std::vector<std::vector<std::uint32_t>>& below) const {
+    for (std::vector<std::uint32_t>& children : below)
+      std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : text_of(a) < text_of(b);
+      });
+    for (std::size_t from = 0, to = 0; from < below[0].size(); from = to) {
+      bool alike = true;
+      for (; to < below[0].size() && shapes_[below[0][to]] == shapes_[below[0][from]]; ++to)
+        for (const std::vector<std::uint32_t>& children : below)
+          alike = alike && text_of(children[to]) == text_of(below[0][to]);
+      for (std::vector<std::uint32_t>& children : below)
+        if (!alike)
+          std::sort(children.begin() + static_cast<std::ptrdiff_t>(from),
+                    children.begin() + static_cast<std::ptrdiff_t>(to),
+                    [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
+    }
+  }
+  std::pair<const std::string&, const std::string&> text_of(std::uint32_t row) const {
+    return {tree_[row].name, tree_[row].parameters};
+  }
+  std::pair<double, std::uint32_t> place_of(std::uint32_t row) const {
+    return {tree_[row].began_ns, tree_[row].node};
   }
 
   /// Folds sets of siblings and puts them on the stack, the last first.
@@ -32356,17 +32414,6 @@ class tree_folding {
     figure rate() const { return ratio(over_time, seconds, absence::no_time); }
   };
 
-  /// "3", "0…5", or "2,5" of a few numbers with others between them.
-  static std::string values_text(const std::set<std::uint64_t>& values) {
-    const std::uint64_t least = *values.begin(), most = *values.rbegin();
-    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
-      return std::to_string(least) + "\u2026" + std::to_string(most);
-    std::string out;
-    for (const std::uint64_t value : values)
-      out.append(out.empty() ? "" : ",").append(std::to_string(value));
-    return out;
-  }
-
   std::string name_of(const row_set& set) const {
     const numbered_text first(tree_[set.rows[0]].name);
     if (has_one_name(set)) return tree_[set.rows[0]].name;
@@ -32376,10 +32423,7 @@ class tree_folding {
       for (std::size_t i = 0; i < values.size() && i < other.numbers.size(); ++i)
         values[i].insert(other.numbers[i]);
     }
-    std::string out{first.between[0]};
-    for (std::size_t i = 0; i < values.size(); ++i)
-      out.append(values_text(values[i])).append(first.between[i + 1]);
-    return out;
+    return first.with_values(values);
   }
 
   const std::vector<tree_row>& tree_;

@@ -129,6 +129,31 @@ TEST_CASE("call_tree.siblings_come_in_the_order_of_the_run") {
         "forward | second | first | backward | second | first | load | second | first");
 }
 
+TEST_CASE("call_tree.siblings_of_several_threads_come_in_the_order_of_the_run") {
+  profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  const auto began = [&](std::uint32_t thread, const char* name, double ns) {
+    const auto node = b.region(thread, name);
+    b.calls(node, 1, 10);
+    b.p.nodes[node].first_ns = 10;
+    b.p.nodes[node].first_end_ns = ns + 10;
+    return node;
+  };
+  began(main, "a", 100), began(main, "c", 300), b.calls(b.region(main, "unknown"), 1, 10);
+  began(main, "d", 400), began(worker, "b", 200), began(worker, "e", 500);
+  const auto open = b.region(worker, "open");
+  b.p.nodes[open].open = 1;
+  b.p.nodes[open].open_ns = 250;
+  const auto around = b.op(worker, "around");  // it has not ended, and several are open
+  b.p.nodes[around].open = 2;
+  began(around, "inner", 150);
+  profile p = b.done();
+  p.wall_ns = 700;
+  CHECK(names_of(kprof::call_tree(p, false, tree_order::run)) ==
+        "a | around | inner | b | c | unknown | d | open | e");
+  CHECK(names_of(kprof::call_tree(p, true, tree_order::run)).find("main") == std::string::npos);
+}
+
 TEST_CASE("tree_folding.siblings_that_differ_in_a_number_are_one_row") {
   const auto tree = kprof::call_tree(training(1, 6), false, tree_order::run);
   const std::vector<folded_row> rows = fold_siblings(tree, tree_order::run);
@@ -176,10 +201,51 @@ TEST_CASE("tree_folding.only_regions_of_one_shape_fold") {
   region("f123456789012345678902");
   b.calls(b.op(main, "Conv2d"), 1, 1).calls(b.op(main, "Conv3d"), 1, 1);
   const auto tree = kprof::call_tree(b.done(), false, tree_order::run);
-  CHECK(
-      names_of(fold_siblings(tree, tree_order::run)) ==
-      "a0\u20261 x2 | b | c 1.0\u20261 x2 | c 2.0 | d0\u20261.x x2 | d1.y | e0 | Gemm | e1 | Gemm "
-      "| e2 | f123456789012345678901 | f123456789012345678902 | Conv2d | Conv3d");
+  CHECK(names_of(fold_siblings(tree, tree_order::run)) ==
+        "a0\u20261 x2 | b | c 1.0\u20261.1 x2 | c 2.0 | d0\u20261.x x2 | d1.y | e0 | Gemm | e1 | "
+        "Gemm "
+        "| e2 | f123456789012345678901 | f123456789012345678902 | Conv2d | Conv3d");
+}
+
+TEST_CASE("tree_folding.each_of_a_few_numbers_with_a_point_is_whole") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (const char* name : {"scale 1.5", "scale 1.25"}) b.calls(b.region(main, name), 1, 10);
+  CHECK(names_of(fold_siblings(kprof::call_tree(b.done()))) == "scale 1.5,1.25 x2");
+}
+
+TEST_CASE("tree_folding.operators_of_layers_correspond_by_their_place") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  // the out of a slow and of a quick one
+  const int out[][2] = {{64, 128}, {96, 128}, {100, 128}, {128, 256}, {192, 64}, {1000, 64}};
+  for (int layer = 0; layer < 6; ++layer) {
+    const auto region = b.region(main, "block " + std::to_string(layer));
+    for (const int at : {0, 1})
+      b.calls(b.op(region, "Lin", "in=768 out=" + std::to_string(out[layer][at])), 1,
+              at == 0 ? 1000 : 10);
+    b.calls(region, 1, 1100);
+  }
+  const auto rows = fold_siblings(kprof::call_tree(b.done()));
+  CHECK(names_of(rows) == "block 0\u20265 x6 | Lin x1 | Lin x1");
+  CHECK(rows[1].row.total_ns == Approx(6000));
+  CHECK(rows[1].row.parameters == "in=768 out=64\u20261000");
+  CHECK(rows[2].row.total_ns == Approx(60));
+}
+
+TEST_CASE("tree_folding.layers_with_the_same_operators_in_another_order_keep_them_apart") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int layer = 0; layer < 4; ++layer) {
+    const auto region = b.region(main, "block " + std::to_string(layer));
+    for (const int n : {layer % 2, 1 - layer % 2})
+      b.calls(b.op(region, "Lin", "n=" + std::to_string(n)), 1, n == 0 ? 1000 : 10);
+    b.calls(region, 1, 1100);
+  }
+  const auto rows = fold_siblings(kprof::call_tree(b.done()));
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1].row.parameters == "n=0");
+  CHECK(rows[1].row.total_ns == Approx(4000));
 }
 
 TEST_CASE("tree_folding.operators_fold_where_that_is_asked_for") {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -48,6 +49,31 @@ struct numbered_text {
   void hash(key_hash& out) const {
     out.add(between.size());
     for (const std::string_view text : between) out.add(text);
+  }
+
+  /// The text with all these values of each number: "layer 0…5", "res2,5", "x 1.5,1.25".
+  [[gnu::cold]] std::string with_values(const std::vector<std::set<std::uint64_t>>& values) const {
+    std::string out{between[0]};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      // What a point joins is read as one number.
+      const bool is_joined = i > 0 && between[i] == "." && values[i - 1].size() == 1;
+      out.append(values_text(values[i], is_joined ? std::to_string(numbers[i - 1]) + '.' : ""))
+          .append(between[i + 1]);
+    }
+    return out;
+  }
+
+ private:
+  /// "3", "0…5", or "2,5" of a few numbers with others between them. `before`: what each but the
+  /// first has before it.
+  static std::string values_text(const std::set<std::uint64_t>& values, const std::string& before) {
+    const std::uint64_t least = *values.begin(), most = *values.rbegin();
+    std::string out = std::to_string(least);
+    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
+      return out.append("\u2026").append(before).append(std::to_string(most));
+    for (const std::uint64_t value : values)
+      if (value != least) out.append(",").append(before).append(std::to_string(value));
+    return out;
   }
 };
 

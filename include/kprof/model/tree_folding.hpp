@@ -100,30 +100,41 @@ class tree_folding {
     return hash.value();
   }
 
-  /// The children of rows of one shape: those that correspond are one set.
+  /// The children of rows of one shape: those that correspond are one set. Of several with one
+  /// shape, as two `Linear` in each layer, they are those with the same text where each row has the
+  /// same texts; else the first to begin in each row, the second and so on.
   std::vector<row_set> children_of(const row_set& of) const {
-    std::vector<row_set> sets;
-    if (of.rows.size() == 1) {
-      for (const std::uint32_t child : children_[of.rows[0]]) sets.push_back({{child}, 1});
-      return sets;
-    }
-    for (const std::uint32_t row : of.rows) {
-      std::vector<std::uint32_t> below = children_[row];
-      std::sort(below.begin(), below.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : comes_before(a, b);
-      });
-      sets.resize(below.size());
-      for (std::size_t i = 0; i < below.size(); ++i) sets[i].rows.push_back(below[i]);
-    }
+    std::vector<std::vector<std::uint32_t>> below;
+    for (const std::uint32_t row : of.rows) below.push_back(children_[row]);
+    std::vector<row_set> sets(below[0].size());
+    if (of.rows.size() > 1) pair_up(below);
+    for (const std::vector<std::uint32_t>& children : below)
+      for (std::size_t i = 0; i < sets.size(); ++i) sets[i].rows.push_back(children[i]);
     return sets;
   }
 
-  bool comes_before(std::uint32_t a, std::uint32_t b) const {
-    const numbered_text x(tree_[a].name), y(tree_[b].name);
-    if (x.numbers != y.numbers) return x.numbers < y.numbers;
-    if (tree_[a].parameters != tree_[b].parameters)
-      return tree_[a].parameters < tree_[b].parameters;
-    return tree_[a].node < tree_[b].node;
+  [[gnu::cold]] void pair_up(std::vector<std::vector<std::uint32_t>>& below) const {
+    for (std::vector<std::uint32_t>& children : below)
+      std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : text_of(a) < text_of(b);
+      });
+    for (std::size_t from = 0, to = 0; from < below[0].size(); from = to) {
+      bool alike = true;
+      for (; to < below[0].size() && shapes_[below[0][to]] == shapes_[below[0][from]]; ++to)
+        for (const std::vector<std::uint32_t>& children : below)
+          alike = alike && text_of(children[to]) == text_of(below[0][to]);
+      for (std::vector<std::uint32_t>& children : below)
+        if (!alike)
+          std::sort(children.begin() + static_cast<std::ptrdiff_t>(from),
+                    children.begin() + static_cast<std::ptrdiff_t>(to),
+                    [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
+    }
+  }
+  std::pair<const std::string&, const std::string&> text_of(std::uint32_t row) const {
+    return {tree_[row].name, tree_[row].parameters};
+  }
+  std::pair<double, std::uint32_t> place_of(std::uint32_t row) const {
+    return {tree_[row].began_ns, tree_[row].node};
   }
 
   /// Folds sets of siblings and puts them on the stack, the last first.
@@ -290,17 +301,6 @@ class tree_folding {
     figure rate() const { return ratio(over_time, seconds, absence::no_time); }
   };
 
-  /// "3", "0…5", or "2,5" of a few numbers with others between them.
-  static std::string values_text(const std::set<std::uint64_t>& values) {
-    const std::uint64_t least = *values.begin(), most = *values.rbegin();
-    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
-      return std::to_string(least) + "\u2026" + std::to_string(most);
-    std::string out;
-    for (const std::uint64_t value : values)
-      out.append(out.empty() ? "" : ",").append(std::to_string(value));
-    return out;
-  }
-
   std::string name_of(const row_set& set) const {
     const numbered_text first(tree_[set.rows[0]].name);
     if (has_one_name(set)) return tree_[set.rows[0]].name;
@@ -310,10 +310,7 @@ class tree_folding {
       for (std::size_t i = 0; i < values.size() && i < other.numbers.size(); ++i)
         values[i].insert(other.numbers[i]);
     }
-    std::string out{first.between[0]};
-    for (std::size_t i = 0; i < values.size(); ++i)
-      out.append(values_text(values[i])).append(first.between[i + 1]);
-    return out;
+    return first.with_values(values);
   }
 
   const std::vector<tree_row>& tree_;

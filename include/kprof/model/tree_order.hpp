@@ -14,7 +14,7 @@ KPROF_DETAIL_BEGIN
 /// The order of siblings in the call tree.
 enum class tree_order : std::uint8_t {
   time,  ///< most device time first, where there is any, then the largest total in their branch
-  run,   ///< as they first began; those of another thread behind those of an earlier one
+  run,   ///< as they first began, on whichever thread; see tree_row::began_ns
 };
 
 KPROF_DETAIL_END

@@ -47,6 +47,9 @@ struct tree_row {
   std::uint32_t parent = scope_node::none;
   std::uint32_t depth = 0;
   std::uint32_t thread = scope_node::none;  ///< of a root: index in profile::threads
+  /// When it first began, or a scope below it did, since the session's start. Where that is not
+  /// known, it is that of the sibling created before it, or negative.
+  double began_ns = -1;
   /// Finished; 0 also where all calls are of a thread that handed its path to this one.
   std::uint64_t calls = 0;
   /// Calls made by replaying graphs, not in `calls`; of a graph, its launches.
@@ -106,6 +109,15 @@ inline double all_calls_ns(const tree_row& row) noexcept {
   return row.elapsed_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
 }
 
+/// When the first of the node's calls began; negative: not known.
+inline double began_ns(const profile& p, const scope_node& n) noexcept {
+  if (n.first_end_ns >= 0 && n.first_ns >= 0) return not_negative(n.first_end_ns - n.first_ns);
+  return n.open == 1 ? not_negative(p.wall_ns - n.open_ns) : -1;
+}
+inline void note_begin(tree_row& row, double ns) noexcept {
+  if (ns >= 0 && (row.began_ns < 0 || ns < row.began_ns)) row.began_ns = ns;
+}
+
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
@@ -144,6 +156,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
       row.device_total_ns += device.whole[i].ns;
     }
     if (root) continue;
+    note_begin(row, began_ns(p, n));
     row.invalid = row.invalid || !n.work.valid;
     row.calls += finished_calls(n);
     row.timed_calls += timed_calls(n);
@@ -172,9 +185,16 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
     tree_row& above = rows[rows[i].parent];
+    note_begin(above, rows[i].began_ns);
     above.largest_ns = std::max(above.largest_ns, rows[i].largest_ns);
     // sums of the same times in another order
     above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);
+  }
+  std::vector<double> latest(rows.size() + 1, -1);  // by the parent, the top last
+  for (tree_row& row : rows) {
+    double& before = latest[std::min<std::size_t>(row.parent, rows.size())];
+    if (row.began_ns < 0) row.began_ns = before;
+    before = row.began_ns;
   }
   return rows;
 }
@@ -199,7 +219,8 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
   std::vector<std::uint32_t> first(rows.size(), none), next(rows.size(), none);
   const std::vector<std::uint32_t> order =
       detail::sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-        return by == tree_order::time && detail::is_larger(rows[a], rows[b]);
+        return by == tree_order::time ? detail::is_larger(rows[a], rows[b])
+                                      : rows[a].began_ns < rows[b].began_ns;
       });
   std::uint32_t top = none;
   for (std::size_t i = order.size(); i-- > 0;) {  // what is linked last comes first
