@@ -13912,12 +13912,16 @@ class part_ranges {
       if (same != set.end() && r.texts.add(same->text)) ++r.sets;
     }
   }
-  /// Whether each set has each part, or a part that all have is a range.
+  /// Whether each set has each part.
+  [[gnu::cold]] bool are_whole() const noexcept {
+    return !uneven_ && std::all_of(ranges_.begin(), ranges_.end(),
+                                   [&](const range& r) { return r.sets == sets_; });
+  }
+  /// Whether that is so, or a part that all have is a range.
   [[gnu::cold]] bool tell_what_differs() const noexcept {
-    const auto is_kept = [&](const range& r) { return r.sets == sets_; };
-    return (!uneven_ && std::all_of(ranges_.begin(), ranges_.end(), is_kept)) ||
-           std::any_of(ranges_.begin(), ranges_.end(),
-                       [&](const range& r) { return is_kept(r) && r.texts.is_range(); });
+    return are_whole() || std::any_of(ranges_.begin(), ranges_.end(), [&](const range& r) {
+             return r.sets == sets_ && r.texts.is_range();
+           });
   }
   /// `range_stays`: where there is one range, it stays.
   [[gnu::cold]] part_list parts(bool range_stays = false) const {
@@ -26940,12 +26944,17 @@ class row_describer {
       ranges.add(parts_of(p_.nodes[node]));
       has_brief = has_brief || !p_.nodes[node].brief.empty();
     }
-    if (!has_brief || plan_.options.all_parameters || ranges.tell_what_differs())
-      return ranges.parts(range_stays);
-    return field_ranges_of(sets, range_stays);
+    part_list out = ranges.parts(range_stays);
+    // A field that has its default in one of the sets is no part of that one.
+    if (plan_.options.all_parameters ||
+        (has_brief ? ranges.tell_what_differs() : ranges.are_whole()))
+      return out;
+    part_list fields = field_ranges_of(sets, range_stays);
+    std::erase_if(out, [](const parameter_part& part) { return part.place < pass_place; });
+    append(fields, std::move(out));
+    return fields;
   }
-  /// Of sets whose short forms have nothing in common that differs: the fields that any of them
-  /// uses.
+  /// Of sets whose parts do not tell what differs: the fields that any of them uses.
   [[gnu::cold]] part_list field_ranges_of(const std::vector<std::uint32_t>& sets,
                                           bool range_stays) const {
     std::vector<bool> used;

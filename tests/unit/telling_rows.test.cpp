@@ -18,6 +18,11 @@ struct Embed {
   constexpr void brief(kprof::brief_text& out) const { out.put(rows).by(columns); }
 };
 
+struct Attend {
+  kprof::extent position = 0, heads = 0, width = 8;
+  kprof::dtype type = kprof::dtype::f32;
+};
+
 kprof::report_options with_tree(bool tree) {
   kprof::report_options options = kprof_test::at_width(120);
   options.tree = tree;
@@ -59,6 +64,20 @@ TEST_CASE("telling_rows.sets_whose_short_forms_share_no_range_have_the_fields") 
   INFO(page);
   CHECK(kprof_test::words(kprof_test::line_with(page, "Sdpa")).find("Sk=1\u202640, 40 sets") !=
         std::string::npos);
+}
+
+TEST_CASE("telling_rows.a_folded_field_has_its_range_where_one_set_has_the_default") {
+  REQUIRE(kprof::start());
+  for (int position = 0; position < 30; ++position) {
+    KPROF_OP(Attend, {.position = position, .heads = 6});
+    KPROF_OP(Embed, {.rows = 1});  // of another type
+  }
+  kprof::report_options options = with_tree(false);
+  options.fold = {"position"};
+  const std::string page = kprof_test::page_of(kprof::snapshot(), options);
+  INFO(page);
+  CHECK(kprof_test::has(page, "position=0\u202629 heads=6, 30 sets"));
+  CHECK_FALSE(kprof_test::has(page, "width"));
 }
 
 TEST_CASE("telling_rows.a_row_of_defaults_says_them_where_others_have_none") {

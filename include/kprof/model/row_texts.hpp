@@ -63,12 +63,16 @@ class part_ranges {
       if (same != set.end() && r.texts.add(same->text)) ++r.sets;
     }
   }
-  /// Whether each set has each part, or a part that all have is a range.
+  /// Whether each set has each part.
+  [[gnu::cold]] bool are_whole() const noexcept {
+    return !uneven_ && std::all_of(ranges_.begin(), ranges_.end(),
+                                   [&](const range& r) { return r.sets == sets_; });
+  }
+  /// Whether that is so, or a part that all have is a range.
   [[gnu::cold]] bool tell_what_differs() const noexcept {
-    const auto is_kept = [&](const range& r) { return r.sets == sets_; };
-    return (!uneven_ && std::all_of(ranges_.begin(), ranges_.end(), is_kept)) ||
-           std::any_of(ranges_.begin(), ranges_.end(),
-                       [&](const range& r) { return is_kept(r) && r.texts.is_range(); });
+    return are_whole() || std::any_of(ranges_.begin(), ranges_.end(), [&](const range& r) {
+             return r.sets == sets_ && r.texts.is_range();
+           });
   }
   /// `range_stays`: where there is one range, it stays.
   [[gnu::cold]] part_list parts(bool range_stays = false) const {

@@ -157,12 +157,17 @@ class row_describer {
       ranges.add(parts_of(p_.nodes[node]));
       has_brief = has_brief || !p_.nodes[node].brief.empty();
     }
-    if (!has_brief || plan_.options.all_parameters || ranges.tell_what_differs())
-      return ranges.parts(range_stays);
-    return field_ranges_of(sets, range_stays);
+    part_list out = ranges.parts(range_stays);
+    // A field that has its default in one of the sets is no part of that one.
+    if (plan_.options.all_parameters ||
+        (has_brief ? ranges.tell_what_differs() : ranges.are_whole()))
+      return out;
+    part_list fields = field_ranges_of(sets, range_stays);
+    std::erase_if(out, [](const parameter_part& part) { return part.place < pass_place; });
+    append(fields, std::move(out));
+    return fields;
   }
-  /// Of sets whose short forms have nothing in common that differs: the fields that any of them
-  /// uses.
+  /// Of sets whose parts do not tell what differs: the fields that any of them uses.
   [[gnu::cold]] part_list field_ranges_of(const std::vector<std::uint32_t>& sets,
                                           bool range_stays) const {
     std::vector<bool> used;
