@@ -78,7 +78,7 @@ int main() {
 // Output:
 // kprof · 02_parameters_and_formulas · 257 ms · 1 thread on 2 CPUs
 //
-// Operators, sorted by self; all f32
+// Operators, sorted by self; f32 where a type is known
 //
 // operator  parameters                                        calls     self  GFLOP/s   GB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────

@@ -140,7 +140,7 @@ int main() {
 //   3  Copies to the device are 1,000 of 32.8 kB on average. Gather them into few large ones. [C3]
 //                                                                                 at most  419 µs   1%
 //
-// Operators, sorted by lost; all f32
+// Operators, sorted by lost; f32 where a type is known
 //
 // operator  parameters           calls   device  dev share  GFLOP/s   GB/s  roof  bound          lost
 // ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +161,7 @@ int main() {
 //   CPU 24.2 ms)
 //
 // Call tree, sorted by device; device is that of a scope and all below it, dev share of 25.6 ms of
-//   device time, share is total, of 25.7 ms in all scopes; all f32
+//   device time, share is total, of 25.7 ms in all scopes; f32 where a type is known
 //
 // scope                                    calls   device  dev share    total  roof  GFLOP/s   GB/s
 // ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -23955,7 +23955,7 @@ struct text_plan {
   bool by_launch = true;  // a kernel outside of operators has a row for each launch configuration
   double all_device_ns = 0;
   std::optional<other_machine> other;  // that rows are projected on
-  std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
+  std::optional<dtype> one_type;       // of all operators that say theirs
 
   explicit text_plan(const report_options& o) : options(o), tree_top(o.top), kernels_top(o.top) {}
 
@@ -23971,6 +23971,13 @@ struct text_plan {
     if (!options.machine.empty())
       if (status s = read_machine(options.machine, other.emplace(), file_complaints_); !s) return s;
     return filter.set(options.filter);
+  }
+
+  /// What titles say of it: "; all f32", if no operator leaves it open.
+  [[gnu::cold]] std::string type_text() const {
+    if (!one_type) return {};
+    return any_untyped_ ? std::string{"; "} + dtype_name(*one_type) + " where a type is known"
+                        : std::string{"; all "} + dtype_name(*one_type);
   }
 
   const other_machine* projected_on() const noexcept { return other ? &*other : nullptr; }
@@ -24042,7 +24049,10 @@ struct text_plan {
     std::uint32_t typed_node = scope_node::none;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const dtype type = p.nodes[i].work.type;
-      if (type == dtype::unknown) continue;
+      if (type == dtype::unknown) {
+        any_untyped_ = any_untyped_ || p.nodes[i].kind == scope_kind::op;
+        continue;
+      }
       if (typed_node == scope_node::none) typed_node = static_cast<std::uint32_t>(i);
       if (p.nodes[typed_node].work.type != type) return;
     }
@@ -24052,6 +24062,7 @@ struct text_plan {
   static constexpr std::size_t most_tree_rows_unasked = 12, most_kernel_rows_unasked = 16;
 
   std::vector<std::string> file_complaints_;  // about the file of `machine`
+  bool any_untyped_ = false;                  // an operator does not say its type
 };
 
 }  // namespace detail
@@ -26855,6 +26866,7 @@ class row_describer {
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
       append(out, parts_of(p_.nodes[row.node]));
     }
+    std::erase_if(out, [&](const parameter_part& part) { return is_said_by_key(part, row); });
     if (row.invalid && row.variants > 1 && out.size() > 1) out[1].after_comma = true;
     return out;
   }
@@ -26934,6 +26946,15 @@ class row_describer {
       else if (v.kind == group_key::step) text = "step " + text;
       out.push_back({place, std::move(text)});
     }
+  }
+
+  /// Whether a part is of a field, and says what a key of the row does.
+  static bool is_said_by_key(const parameter_part& part, const operator_row& row) {
+    return part.place < first_key_place &&
+           std::any_of(row.values.begin(), row.values.end(), [&](const group_value& v) {
+             return v.kind == group_key::field && v.known &&
+                    (part.text == v.key + '=' + v.text || (part.text == v.key && v.text == "true"));
+           });
   }
 
   [[gnu::cold]] part_list ranges_of(const std::vector<std::uint32_t>& sets,
@@ -30134,6 +30155,26 @@ struct operator_line {
   static constexpr std::size_t none = ~std::size_t{0};
 };
 
+/// The row whose rates a line has, or none.
+inline const operator_row* rated(const operator_line& line) noexcept {
+  return line.row != nullptr ? line.row : line.work;
+}
+/// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits. Rows that are
+/// impossible have no say in it, nor have the sums that may hold them.
+[[gnu::cold]] inline bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
+  const auto is_impossible = [](const operator_line& line) {
+    return line.row != nullptr && line.row->verdict.bound == bound_by::impossible;
+  };
+  const bool rows_only = std::any_of(lines.begin(), lines.end(), is_impossible);
+  return c.as == look::rate &&
+         std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
+           if (rows_only && (line.group == operator_line::none || is_impossible(line)))
+             return false;
+           const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
+           return f.known() && f.value >= least_tera;
+         });
+}
+
 /// All lines of the table, and the descriptions of the rows by operator.
 struct operator_lines {
   std::vector<operator_line> lines;
@@ -30405,19 +30446,6 @@ class operator_grid {
             .keep_end = c.as == look::call_site,
             .is_printable = c.as == look::parameters || c.as == look::bar,
             .runs_over = c.as == look::parameters};
-  }
-
-  /// The row whose rates a line has, or none.
-  static const operator_row* rated(const operator_line& line) noexcept {
-    return line.row != nullptr ? line.row : line.work;
-  }
-  /// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits.
-  static bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
-    return c.as == look::rate &&
-           std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
-             const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
-             return f.known() && f.value >= least_tera;
-           });
   }
 
   std::string cell_of(const column& c, const operator_line& line, bool tera) const {
@@ -31057,7 +31085,7 @@ inline constexpr std::size_t longest_listed = 40;
                                      : ", ") +
              (keys[i].kind == group_key::call_site ? "call site" : out.safe(text_of(keys[i])));
   title += std::string{", sorted by "} + order_of_rows(plan, chosen);
-  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
+  title += plan.type_text();
   return title;
 }
 
@@ -32814,7 +32842,7 @@ inline constexpr tree_column tree_columns[] = {
     title += "device is that of a scope and all below it, dev share of " +
              out.time(plan.all_device_ns) + " of device time, ";
   title += share;
-  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
+  title += plan.type_text();
   if (tree.any_folded)
     title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
              ": so many that differ in a number, as one row";

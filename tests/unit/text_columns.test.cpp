@@ -5,6 +5,7 @@
 
 #include "../support/catch.hpp"
 #include "../support/machines.hpp"
+#include "../support/profile_builder.hpp"
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/utf8.hpp"
@@ -146,4 +147,43 @@ TEST_CASE("report.a_number_stays_beside_its_unit_and_names_break_between_words")
   page.paragraph("", "of <0.1 of it", 0);
   page.paragraph("", "-G19 -G20 -C1 -C2", 0);
   CHECK(page.take() == "it took\n34.5 ms\nof <0.1 of\nit\n-G19 -G20\n-C1 -C2\n");
+}
+
+TEST_CASE("report.an_impossible_row_does_not_choose_the_unit_of_a_column") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto honest = b.op(main, "Add", "n=1"), slow = b.op(main, "Add", "n=2"),
+             wrong = b.op(main, "Wrong", "n=1");
+  b.calls(honest, 10, 1e6).work(honest, 4'000'000, 8000, 4000);
+  b.calls(slow, 10, 1e6).work(slow, 400'000, 8000, 4000);
+  b.calls(wrong, 10, 1e6).work(wrong, 6'929'000'000'000, 8000, 4000);
+  kprof::profile p = b.done();
+  p.wall_ns = 30e6;
+  p.machine.cpu = kprof_test::two_cpus();
+  report_options options = at_width(140);
+  options.tree = false;
+  options.columns = {"operator", "parameters", "gflops"};
+  const std::string page = page_of(p, options);
+  INFO(page);
+  CHECK(has(page, "GFLOP/s\n"));
+  CHECK(words(line_with(page, "n=1  ")) == "n=1 4.00");
+  CHECK(words(line_with(page, "n=2  ")) == "n=2 0.400");
+  CHECK(words(line_with(page, "Wrong")).ends_with("6,929,000"));
+}
+
+TEST_CASE("report.what_a_key_says_is_said_once") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int m = 0; m < 4; ++m)
+    b.calls(b.op(main, "G", "M=" + std::to_string(m) + " N=128"), 1, 1e6);
+  b.calls(b.op(main, "H", "N=777"), 1, 1e6);
+  report_options options = at_width(100);
+  options.tree = false;
+  options.by = kprof::grouping::parse("parameters+N").value;
+  const std::string page = page_of(b.done(), options);
+  INFO(page);
+  CHECK(has(page, "all 4 rows: N=128 "));
+  CHECK(kprof_test::count_of(page, "N=128") == 1);
+  CHECK(kprof_test::count_of(page, "N=777") == 1);
+  CHECK(has(page, "M=3"));
 }

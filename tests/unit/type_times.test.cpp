@@ -59,6 +59,12 @@ TEST_CASE("type_times.one_type_needs_no_line") {
   b.calls(d, 1, 0.9e6).work(d, 1000, 0, 0, dtype::f64);  // less than 1 %
   profile p = b.done();
   CHECK(line_of(p).empty());
+  p.nodes[3].work.type = dtype::f32;
+  CHECK(has(page_of(p, kprof_test::at_width(200)), "; f32 where a type is known\n"));
+  p.nodes[2].work.type = dtype::f32;
+  CHECK(has(page_of(p, kprof_test::at_width(200)), "; all f32\n"));
+  p.nodes[2].work.type = dtype::unknown;
+  p.nodes[3].work.type = dtype::f64;
   p.nodes[3].self_ns = p.nodes[3].total_ns = 1.2e6;
   CHECK(has(line_of(p), "f32 49.4%, unknown type 49.4%, f64 1.2% of the time"));
 }

@@ -158,19 +158,6 @@ class operator_grid {
             .runs_over = c.as == look::parameters};
   }
 
-  /// The row whose rates a line has, or none.
-  static const operator_row* rated(const operator_line& line) noexcept {
-    return line.row != nullptr ? line.row : line.work;
-  }
-  /// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits.
-  static bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
-    return c.as == look::rate &&
-           std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
-             const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
-             return f.known() && f.value >= least_tera;
-           });
-  }
-
   std::string cell_of(const column& c, const operator_line& line, bool tera) const {
     if (c.as == look::name) return line.name;
     if (c.as == look::parameters) return {};

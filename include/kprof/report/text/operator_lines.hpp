@@ -44,6 +44,26 @@ struct operator_line {
   static constexpr std::size_t none = ~std::size_t{0};
 };
 
+/// The row whose rates a line has, or none.
+inline const operator_row* rated(const operator_line& line) noexcept {
+  return line.row != nullptr ? line.row : line.work;
+}
+/// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits. Rows that are
+/// impossible have no say in it, nor have the sums that may hold them.
+[[gnu::cold]] inline bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
+  const auto is_impossible = [](const operator_line& line) {
+    return line.row != nullptr && line.row->verdict.bound == bound_by::impossible;
+  };
+  const bool rows_only = std::any_of(lines.begin(), lines.end(), is_impossible);
+  return c.as == look::rate &&
+         std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
+           if (rows_only && (line.group == operator_line::none || is_impossible(line)))
+             return false;
+           const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
+           return f.known() && f.value >= least_tera;
+         });
+}
+
 /// All lines of the table, and the descriptions of the rows by operator.
 struct operator_lines {
   std::vector<operator_line> lines;

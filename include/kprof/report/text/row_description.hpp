@@ -68,6 +68,7 @@ class row_describer {
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
       append(out, parts_of(p_.nodes[row.node]));
     }
+    std::erase_if(out, [&](const parameter_part& part) { return is_said_by_key(part, row); });
     if (row.invalid && row.variants > 1 && out.size() > 1) out[1].after_comma = true;
     return out;
   }
@@ -147,6 +148,15 @@ class row_describer {
       else if (v.kind == group_key::step) text = "step " + text;
       out.push_back({place, std::move(text)});
     }
+  }
+
+  /// Whether a part is of a field, and says what a key of the row does.
+  static bool is_said_by_key(const parameter_part& part, const operator_row& row) {
+    return part.place < first_key_place &&
+           std::any_of(row.values.begin(), row.values.end(), [&](const group_value& v) {
+             return v.kind == group_key::field && v.known &&
+                    (part.text == v.key + '=' + v.text || (part.text == v.key && v.text == "true"));
+           });
   }
 
   [[gnu::cold]] part_list ranges_of(const std::vector<std::uint32_t>& sets,

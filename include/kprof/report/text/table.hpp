@@ -194,7 +194,7 @@ inline constexpr std::size_t longest_listed = 40;
                                      : ", ") +
              (keys[i].kind == group_key::call_site ? "call site" : out.safe(text_of(keys[i])));
   title += std::string{", sorted by "} + order_of_rows(plan, chosen);
-  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
+  title += plan.type_text();
   return title;
 }
 

@@ -61,7 +61,7 @@ struct text_plan {
   bool by_launch = true;  // a kernel outside of operators has a row for each launch configuration
   double all_device_ns = 0;
   std::optional<other_machine> other;  // that rows are projected on
-  std::optional<dtype> one_type;       // of all operators that say theirs, if they are several
+  std::optional<dtype> one_type;       // of all operators that say theirs
 
   explicit text_plan(const report_options& o) : options(o), tree_top(o.top), kernels_top(o.top) {}
 
@@ -77,6 +77,13 @@ struct text_plan {
     if (!options.machine.empty())
       if (status s = read_machine(options.machine, other.emplace(), file_complaints_); !s) return s;
     return filter.set(options.filter);
+  }
+
+  /// What titles say of it: "; all f32", if no operator leaves it open.
+  [[gnu::cold]] std::string type_text() const {
+    if (!one_type) return {};
+    return any_untyped_ ? std::string{"; "} + dtype_name(*one_type) + " where a type is known"
+                        : std::string{"; all "} + dtype_name(*one_type);
   }
 
   const other_machine* projected_on() const noexcept { return other ? &*other : nullptr; }
@@ -148,7 +155,10 @@ struct text_plan {
     std::uint32_t typed_node = scope_node::none;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const dtype type = p.nodes[i].work.type;
-      if (type == dtype::unknown) continue;
+      if (type == dtype::unknown) {
+        any_untyped_ = any_untyped_ || p.nodes[i].kind == scope_kind::op;
+        continue;
+      }
       if (typed_node == scope_node::none) typed_node = static_cast<std::uint32_t>(i);
       if (p.nodes[typed_node].work.type != type) return;
     }
@@ -158,6 +168,7 @@ struct text_plan {
   static constexpr std::size_t most_tree_rows_unasked = 12, most_kernel_rows_unasked = 16;
 
   std::vector<std::string> file_complaints_;  // about the file of `machine`
+  bool any_untyped_ = false;                  // an operator does not say its type
 };
 
 }  // namespace detail

@@ -97,7 +97,7 @@ inline constexpr tree_column tree_columns[] = {
     title += "device is that of a scope and all below it, dev share of " +
              out.time(plan.all_device_ns) + " of device time, ";
   title += share;
-  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
+  title += plan.type_text();
   if (tree.any_folded)
     title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
              ": so many that differ in a number, as one row";
