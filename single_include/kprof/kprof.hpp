@@ -12187,8 +12187,10 @@ inline constexpr double near_roof = 0.8;
 [[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
   constexpr double far_below = 0.6, apart = 0.1;
   roof_verdict out;
-  const absence why =
-      std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
+  // Of calls without times it is no reason that these are none.
+  const absence untimed =
+      row.timed == absence::none && !(row.time_ns > 0) ? absence::no_time : row.timed;
+  const absence why = std::max(roofs.why, untimed);
   out.roof = out.ideal_ns = out.lost_ns = {0, why};
   if (why != absence::none) return out;
   const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;
@@ -12329,6 +12331,8 @@ struct operator_row {
   /// part; and the time that threads lost, parts times duration less the time in the parts.
   figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
       waiting_ns{0, absence::not_shared};
+  /// Of total_ns, such calls.
+  figure shared_ns{0, absence::not_shared};
   /// The durations of such calls added up, less the time that they took in the run: how much of it
   /// other calls of the row ran too, since threads did not wait for each other. `total_ns` and
   /// `waiting_ns` count such time once.
@@ -15500,6 +15504,7 @@ struct shared_sum {
     return std::min(elapsed_ns, std::max(p.wall_ns, thread_ns * calls / parts));
   }
 
+  figure time(const profile& p) const noexcept { return {total_ns(p), times()}; }
   figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
   figure imbalance() const noexcept {
     return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);
@@ -15730,6 +15735,7 @@ struct row_sum {
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting(p);
+    row.shared_ns = shared.time(p);
     row.verdict = judge(judged.roofs, {.time_ns = judged.time_ns,
                                        .timed = std::max(untimed, nothing_done()),
                                        .is_short = row.mean_ns.known() &&
@@ -30662,6 +30668,11 @@ namespace detail {
   });
 }
 
+[[gnu::cold]] inline std::string shared_cell(const column& c, const operator_row& row,
+                                             const profile& p, const page& out) {
+  return c.is("total") ? figure_cell(row.shared_ns, look::time, out) : cell(c, row, p, out);
+}
+
 /// A line for each operator of the table above it of which threads shared calls, and one for all of
 /// them; nothing where there is none, or where the user has chosen the columns. Columns of their
 /// own would take the place of the parameters, and most operators would have nothing in them.
@@ -30677,7 +30688,7 @@ namespace detail {
   for (const operator_group& g : chosen.groups) {
     if (!g.sum.threads.known()) continue;
     auto& row = table.rows.emplace_back();
-    for (const column* c : shown) row.push_back(cell(*c, g.sum, p, out));
+    for (const column* c : shown) row.push_back(shared_cell(*c, g.sum, p, out));
   }
   if (table.rows.empty()) return;
   if (!plan.columns.empty()) return print_overlap(out, chosen);
@@ -30685,7 +30696,7 @@ namespace detail {
     const operator_row all = total_of_shared(p, chosen);
     auto& row = table.rows.emplace_back();
     for (const column* c : shown)
-      row.push_back(c == shown[0] ? "all of them" : cell(*c, all, p, out));
+      row.push_back(c == shown[0] ? "all of them" : shared_cell(*c, all, p, out));
     table.looks.resize(table.rows.size());
     table.looks.back().rule_before = true;
   }
@@ -30694,7 +30705,8 @@ namespace detail {
     if (shown[i]->as == look::time) table.align_units(i);
   }
   out.space();
-  out.paragraph("", "Calls that threads share; total is from the first begin to the last end", 2);
+  out.paragraph(
+      "", "Calls that threads share; total is theirs, from the first begin to the last end", 2);
   out.space();
   table.measure(out);
   std::vector<std::string> left_out;

@@ -5,6 +5,7 @@
 
 #include "../support/catch.hpp"
 #include "../support/find.hpp"
+#include "../support/machines.hpp"
 #include "../support/profile_builder.hpp"
 #include "../support/report_page.hpp"
 #include "../support/rows.hpp"
@@ -150,4 +151,30 @@ TEST_CASE("overlap.is_told_below_the_table_of_shared_calls") {
   CHECK_FALSE(has(page, "Calls that threads share"));
   const shared_calls apart[] = {{"Gemm", "n=1", 10, 0.9e6, 0.9e6, 3.2e6}};
   CHECK_FALSE(has(kprof_test::page_of(pool_run(4, apart), options), "overlap"));
+}
+
+TEST_CASE("overlap.the_total_of_shared_calls_leaves_out_plain_ones") {
+  const shared_calls one[] = {{"Gemm", "n=1", 10, 0.8e6, 0.8e6, 3e6}};
+  kprof::profile p = pool_run(4, one);
+  kprof::scope_node plain = p.nodes[1];
+  plain.shared = {};
+  plain.total_ns = plain.self_ns = 5e6;
+  p.nodes.push_back(plain);
+  const operator_row row = row_of(p, "Gemm");
+  CHECK(row.total_ns == Approx(5.8e6));
+  CHECK(row.shared_ns.value == Approx(0.8e6));
+  const std::string page = kprof_test::page_of(p, kprof_test::at_width(100));
+  INFO(page);
+  CHECK(
+      kprof_test::words(page.substr(page.find("Calls that threads share"))).find("4 800 \u00B5s") !=
+      std::string::npos);
+}
+
+TEST_CASE("overlap.parts_without_a_whole_call_say_that_no_call_has_finished") {
+  const shared_calls one[] = {{"Gemm", "n=1", 10, 0.8e6, 0.8e6, 3e6}};
+  kprof::profile p = pool_run(4, one);
+  for (kprof::scope_node& n : p.nodes) n.shared.calls = n.shared.joined = 0;
+  p.machine.cpu = kprof_test::two_cpus();
+  CHECK(row_of(p, "Gemm").verdict.roof.why == kprof::absence::no_calls);
+  CHECK_FALSE(has(kprof_test::page_of(p, kprof_test::at_width(100)), "less than the clock"));
 }

@@ -107,6 +107,8 @@ struct operator_row {
   /// part; and the time that threads lost, parts times duration less the time in the parts.
   figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
       waiting_ns{0, absence::not_shared};
+  /// Of total_ns, such calls.
+  figure shared_ns{0, absence::not_shared};
   /// The durations of such calls added up, less the time that they took in the run: how much of it
   /// other calls of the row ran too, since threads did not wait for each other. `total_ns` and
   /// `waiting_ns` count such time once.

@@ -226,6 +226,7 @@ struct row_sum {
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting(p);
+    row.shared_ns = shared.time(p);
     row.verdict = judge(judged.roofs, {.time_ns = judged.time_ns,
                                        .timed = std::max(untimed, nothing_done()),
                                        .is_short = row.mean_ns.known() &&

@@ -60,6 +60,7 @@ struct shared_sum {
     return std::min(elapsed_ns, std::max(p.wall_ns, thread_ns * calls / parts));
   }
 
+  figure time(const profile& p) const noexcept { return {total_ns(p), times()}; }
   figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
   figure imbalance() const noexcept {
     return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);

@@ -47,8 +47,10 @@ inline constexpr double near_roof = 0.8;
 [[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
   constexpr double far_below = 0.6, apart = 0.1;
   roof_verdict out;
-  const absence why =
-      std::max({roofs.why, row.timed, row.time_ns > 0 ? absence::none : absence::no_time});
+  // Of calls without times it is no reason that these are none.
+  const absence untimed =
+      row.timed == absence::none && !(row.time_ns > 0) ? absence::no_time : row.timed;
+  const absence why = std::max(roofs.why, untimed);
   out.roof = out.ideal_ns = out.lost_ns = {0, why};
   if (why != absence::none) return out;
   const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;

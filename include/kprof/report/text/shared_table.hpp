@@ -49,6 +49,11 @@ namespace detail {
   });
 }
 
+[[gnu::cold]] inline std::string shared_cell(const column& c, const operator_row& row,
+                                             const profile& p, const page& out) {
+  return c.is("total") ? figure_cell(row.shared_ns, look::time, out) : cell(c, row, p, out);
+}
+
 /// A line for each operator of the table above it of which threads shared calls, and one for all of
 /// them; nothing where there is none, or where the user has chosen the columns. Columns of their
 /// own would take the place of the parameters, and most operators would have nothing in them.
@@ -64,7 +69,7 @@ namespace detail {
   for (const operator_group& g : chosen.groups) {
     if (!g.sum.threads.known()) continue;
     auto& row = table.rows.emplace_back();
-    for (const column* c : shown) row.push_back(cell(*c, g.sum, p, out));
+    for (const column* c : shown) row.push_back(shared_cell(*c, g.sum, p, out));
   }
   if (table.rows.empty()) return;
   if (!plan.columns.empty()) return print_overlap(out, chosen);
@@ -72,7 +77,7 @@ namespace detail {
     const operator_row all = total_of_shared(p, chosen);
     auto& row = table.rows.emplace_back();
     for (const column* c : shown)
-      row.push_back(c == shown[0] ? "all of them" : cell(*c, all, p, out));
+      row.push_back(c == shown[0] ? "all of them" : shared_cell(*c, all, p, out));
     table.looks.resize(table.rows.size());
     table.looks.back().rule_before = true;
   }
@@ -81,7 +86,8 @@ namespace detail {
     if (shown[i]->as == look::time) table.align_units(i);
   }
   out.space();
-  out.paragraph("", "Calls that threads share; total is from the first begin to the last end", 2);
+  out.paragraph(
+      "", "Calls that threads share; total is theirs, from the first begin to the last end", 2);
   out.space();
   table.measure(out);
   std::vector<std::string> left_out;
