@@ -221,7 +221,7 @@ struct completeness {
   /// memory.
   std::uint64_t imprecise = 0;
   /// Calls that threads share of which some parts have finished and others have not begun; they are
-  /// in no row. At least so many, where a note says that memory was lacking to find out.
+  /// counted in no row. At least so many, where a note says that memory was lacking to find out.
   std::uint64_t incomplete_calls = 0;
   /// Parts of such calls that have no place: their number is not below the number of parts, or
   /// there are more than 65,536. They belong to no call.

@@ -6375,7 +6375,7 @@ struct completeness {
   /// memory.
   std::uint64_t imprecise = 0;
   /// Calls that threads share of which some parts have finished and others have not begun; they are
-  /// in no row. At least so many, where a note says that memory was lacking to find out.
+  /// counted in no row. At least so many, where a note says that memory was lacking to find out.
   std::uint64_t incomplete_calls = 0;
   /// Parts of such calls that have no place: their number is not below the number of parts, or
   /// there are more than 65,536. They belong to no call.
@@ -26341,7 +26341,8 @@ namespace detail {
 [[gnu::cold]] inline void add_shared_calls(const completeness& c, std::vector<oddity>& oddities) {
   const oddity all[] = {
       {c.incomplete_calls, "incomplete",
-       "calls shared by threads of which parts never came; they are in no row. A note says which. "
+       "calls shared by threads of which parts never came; they count in no row, and the parts "
+       "that came are in `self` alone. A note says which. "
        "Let each thread pass the KPROF_PART of each call once, with a `part` of its own."},
       {c.impossible_parts, "impossible parts",
        "KPROF_PART with a `part` that is not below `parts`; they belong to no call. A note says "
@@ -43858,31 +43859,22 @@ KPROF_DETAIL_END
 // What a profile says of the calls that several threads share: how many they are, what they took,
 // and which parts do not fit together. Included by build.hpp.
 
-#include <algorithm>
+// <kprof/attribute/part_notes.hpp>
+#ifndef KPROF_ATTRIBUTE_PART_NOTES_HPP
+#define KPROF_ATTRIBUTE_PART_NOTES_HPP
+
+// What notes say of calls that threads share: how they name a call, how many of many are told, and
+// parts that belong to no call. Included by shared_calls.hpp. Pure.
+
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-/// Their times, since the session's start.
-template <class Calls>
-std::vector<single_call> to_single_calls(const Calls& from, const timebase& time) {
-  std::vector<single_call> out;
-  std::size_t count = 0;
-  from.each([&](const slow_calls::call&) { ++count; });
-  out.reserve(count);
-  from.each([&](const slow_calls::call& c) {
-    out.push_back({static_cast<double>(c.ticks) * time.ns_per_tick(),
-                   std::max(0.0, time.since_start_ns(c.end - c.ticks))});
-  });
-  return out;
-}
 
 /// An operator's calls as notes name them: "Gemm(M=64 N=64) at gemm.cpp:12".
 inline std::string called_at(const profile& p, const scope_node& n) {
@@ -43916,6 +43908,51 @@ class few_notes {
   std::vector<std::string>& notes_;
   std::size_t count_ = 0;
 };
+
+/// A call as notes name it, `part` and `parts`.
+using impossible_part = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+
+/// A note on a part that came `count` times.
+[[gnu::cold]] inline std::string told_of(const impossible_part& what, std::uint64_t count) {
+  const auto& [name, part, parts] = what;
+  return name + ": " + std::to_string(count) +
+         (count == 1 ? " part has the number " : " parts have the number ") + std::to_string(part) +
+         " of " + std::to_string(parts) +
+         (count == 1 ? " and belongs to no call; " : " and belong to no call; ") +
+         (part < parts ? "a call has 65536 parts at the most"
+                       : "`part` goes from 0 to `parts` - 1");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/part_notes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Their times, since the session's start.
+template <class Calls>
+std::vector<single_call> to_single_calls(const Calls& from, const timebase& time) {
+  std::vector<single_call> out;
+  std::size_t count = 0;
+  from.each([&](const slow_calls::call&) { ++count; });
+  out.reserve(count);
+  from.each([&](const slow_calls::call& c) {
+    out.push_back({static_cast<double>(c.ticks) * time.ns_per_tick(),
+                   std::max(0.0, time.since_start_ns(c.end - c.ticks))});
+  });
+  return out;
+}
 
 /// Gathers the nodes that are parts of shared calls, and finishes them when all threads are there.
 class KPROF_DETAIL_LOCAL shared_calls_of_profile {
@@ -43984,9 +44021,15 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     for (const gathered& g : groups_)
       for (const std::uint32_t index : g.first_parts)
         if (!out_.nodes[index].work.valid) out_.complete.invalid += out_.nodes[index].shared.calls;
-    for (const auto& [index, number] : impossible_)
-      notes.add(impossible(out_.nodes[index], number));
     notes.finish("more lines like these, on calls whose parts do not fit together");
+    std::map<impossible_part, std::uint64_t> count;  // of all threads
+    for (const auto& [index, number] : impossible_) {
+      const scope_node& n = out_.nodes[index];
+      count[{called_at(out_, n), number.part, number.parts}] += n.calls + n.open;
+    }
+    few_notes impossible(told);
+    for (const auto& [what, parts] : count) impossible.add(told_of(what, parts));
+    impossible.finish("more lines like these, on parts that belong to no call");
     return told;
   }
 
@@ -44169,14 +44212,6 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       text.append(text.empty() ? "" : ", ").append(std::to_string(n));
     return ": threads gave different numbers of parts (" + text +
            "); parts of one call must have the same `parts`";
-  }
-
-  std::string impossible(const scope_node& n, part_number number) const {
-    const std::string what = called_at(out_, n) + ": " + std::to_string(n.calls + n.open) +
-                             " parts have the number " + std::to_string(number.part) + " of " +
-                             std::to_string(number.parts) + " and belong to no call; ";
-    return what + (number.part < number.parts ? "a call has 65536 parts at the most"
-                                              : "`part` goes from 0 to `parts` - 1");
   }
 
   profile& out_;

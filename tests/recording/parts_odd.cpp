@@ -62,6 +62,13 @@ void parts_that_do_not_fit() {
   check_equal("all are recorded", static_cast<double>(p.complete.recorded), 6);
   check("the note says what is right", noted(p, "`part` goes from 0 to `parts` - 1"));
   check("and how many are too many", noted(p, "a call has 65536 parts at the most"));
+
+  // the same in several threads
+  static_cast<void>(kprof::start());
+  on_threads(3, [](int) { compute({.m = 1, .n = 1}, 7, 2); });
+  p = kprof::snapshot();
+  check_equal("one note for all threads", static_cast<double>(p.notes.size()), 1);
+  check("which counts", noted(p, ": 3 parts have the number 7 of 2 and belong to no call"));
 }
 
 /// While a call is half done, it is open, and none is missing.

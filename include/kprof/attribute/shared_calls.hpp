@@ -5,6 +5,7 @@
 // What a profile says of the calls that several threads share: how many they are, what they took,
 // and which parts do not fit together. Included by build.hpp.
 
+#include <kprof/attribute/part_notes.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
@@ -37,39 +38,6 @@ std::vector<single_call> to_single_calls(const Calls& from, const timebase& time
   });
   return out;
 }
-
-/// An operator's calls as notes name them: "Gemm(M=64 N=64) at gemm.cpp:12".
-inline std::string called_at(const profile& p, const scope_node& n) {
-  std::string out =
-      n.name + '(' + (n.merged ? std::string{"parameters not kept"} : parameter_text(p, n)) + ')';
-  if (!n.file.empty())
-    out.append(" at ")
-        .append(n.file, n.file.find_last_of('/') + 1)
-        .append(":")
-        .append(std::to_string(n.line));
-  return out;
-}
-
-/// The first few of many notes, and how many there are more.
-class few_notes {
- public:
-  explicit few_notes(std::vector<std::string>& notes) : notes_(notes) {}
-  few_notes(const few_notes&) = delete;
-  few_notes& operator=(const few_notes&) = delete;
-
-  void add(std::string note) {
-    if (++count_ <= most) notes_.push_back(std::move(note));
-  }
-  /// After the last. `what`: "more operators ..."
-  void finish(const char* what) {
-    if (count_ > most) notes_.push_back(std::to_string(count_ - most) + ' ' + what);
-  }
-
- private:
-  static constexpr std::size_t most = 5;
-  std::vector<std::string>& notes_;
-  std::size_t count_ = 0;
-};
 
 /// Gathers the nodes that are parts of shared calls, and finishes them when all threads are there.
 class KPROF_DETAIL_LOCAL shared_calls_of_profile {
@@ -138,9 +106,15 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
     for (const gathered& g : groups_)
       for (const std::uint32_t index : g.first_parts)
         if (!out_.nodes[index].work.valid) out_.complete.invalid += out_.nodes[index].shared.calls;
-    for (const auto& [index, number] : impossible_)
-      notes.add(impossible(out_.nodes[index], number));
     notes.finish("more lines like these, on calls whose parts do not fit together");
+    std::map<impossible_part, std::uint64_t> count;  // of all threads
+    for (const auto& [index, number] : impossible_) {
+      const scope_node& n = out_.nodes[index];
+      count[{called_at(out_, n), number.part, number.parts}] += n.calls + n.open;
+    }
+    few_notes impossible(told);
+    for (const auto& [what, parts] : count) impossible.add(told_of(what, parts));
+    impossible.finish("more lines like these, on parts that belong to no call");
     return told;
   }
 
@@ -323,14 +297,6 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       text.append(text.empty() ? "" : ", ").append(std::to_string(n));
     return ": threads gave different numbers of parts (" + text +
            "); parts of one call must have the same `parts`";
-  }
-
-  std::string impossible(const scope_node& n, part_number number) const {
-    const std::string what = called_at(out_, n) + ": " + std::to_string(n.calls + n.open) +
-                             " parts have the number " + std::to_string(number.part) + " of " +
-                             std::to_string(number.parts) + " and belong to no call; ";
-    return what + (number.part < number.parts ? "a call has 65536 parts at the most"
-                                              : "`part` goes from 0 to `parts` - 1");
   }
 
   profile& out_;

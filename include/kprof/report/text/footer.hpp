@@ -27,7 +27,8 @@ namespace detail {
 [[gnu::cold]] inline void add_shared_calls(const completeness& c, std::vector<oddity>& oddities) {
   const oddity all[] = {
       {c.incomplete_calls, "incomplete",
-       "calls shared by threads of which parts never came; they are in no row. A note says which. "
+       "calls shared by threads of which parts never came; they count in no row, and the parts "
+       "that came are in `self` alone. A note says which. "
        "Let each thread pass the KPROF_PART of each call once, with a `part` of its own."},
       {c.impossible_parts, "impossible parts",
        "KPROF_PART with a `part` that is not below `parts`; they belong to no call. A note says "
