@@ -174,8 +174,7 @@ TEST_CASE("report.an_impossible_row_does_not_choose_the_unit_of_a_column") {
 TEST_CASE("report.what_a_key_says_is_said_once") {
   kprof_test::profile_builder b;
   const auto main = b.thread("main", 1);
-  for (int m = 0; m < 4; ++m)
-    b.calls(b.op(main, "G", "M=" + std::to_string(m) + " N=128"), 1, 1e6);
+  for (int m = 0; m < 4; ++m) b.calls(b.op(main, "G", "M=" + std::to_string(m) + " N=128"), 1, 1e6);
   b.calls(b.op(main, "H", "N=777"), 1, 1e6);
   report_options options = at_width(100);
   options.tree = false;
