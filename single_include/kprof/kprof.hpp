@@ -32928,7 +32928,7 @@ class tree_grid {
       if (tree_.shown[i] && f.known()) most = std::max(most, f.value);
     }
     if (work && !(most > 0)) return;
-    const bool tera = c.as == look::rate && most >= least_tera;
+    const bool tera = c.as == look::rate && most >= least_tera && is_in_tera(name);
     cells_.columns.push_back({.header = tera ? 'T' + std::string(name.substr(1)) : c.header});
     ranks_.push_back(rank);
     std::size_t line = 0;
@@ -32938,6 +32938,23 @@ class tree_grid {
     for (const tree_sum& sum : sums_)
       cells_.rows[line++].push_back(tree_cell(c, {.row = sum.sum, .rows = 0}, out_, device, tera));
     if (c.as == look::rate) cells_.align_points(cells_.columns.size() - 1);
+  }
+
+  /// The same as in the table: impossible rows have no say, nor have the branches that may hold
+  /// them.
+  [[gnu::cold]] bool is_in_tera(std::string_view column) const {
+    const std::vector<folded_row>& rows = tree_.rows;
+    const auto is_impossible = [](const folded_row& f) {
+      return f.row.roof.why == absence::impossible;
+    };
+    const bool operators_only = std::any_of(rows.begin(), rows.end(), is_impossible);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const figure f = work_of(column, rows[i].row);
+      if (tree_.shown[i] && f.known() && f.value >= least_tera && !is_impossible(rows[i]) &&
+          (!operators_only || rows[i].row.kind == scope_kind::op))
+        return true;
+    }
+    return false;
   }
 
   void drop_until(std::size_t least, std::size_t kept, std::vector<std::string>& left_out) {

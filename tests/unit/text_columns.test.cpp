@@ -169,6 +169,13 @@ TEST_CASE("report.an_impossible_row_does_not_choose_the_unit_of_a_column") {
   CHECK(words(line_with(page, "n=1  ")) == "n=1 4.00");
   CHECK(words(line_with(page, "n=2  ")) == "n=2 0.400");
   CHECK(words(line_with(page, "Wrong")).ends_with("6,929,000"));
+  options.tree = true;
+  options.table = false;
+  const std::string tree = page_of(p, options);
+  INFO(tree);
+  CHECK(has(tree, "GFLOP/s"));
+  CHECK_FALSE(has(tree, "TFLOP/s  "));
+  CHECK(has(words(line_with(tree, "Add(n=2)")), " 0.400 "));
 }
 
 TEST_CASE("report.what_a_key_says_is_said_once") {
