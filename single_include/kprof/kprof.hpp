@@ -26873,9 +26873,8 @@ class row_describer {
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
       append(out, parts_of(p_.nodes[row.node]));
     }
-    std::erase_if(out, [&](const parameter_part& part) { return is_said_by_key(part, row); });
     if (row.invalid && row.variants > 1 && out.size() > 1) out[1].after_comma = true;
-    return out;
+    return row.values.empty() ? out : said_once(std::move(out), row);
   }
 
   /// Of one set of parameters.
@@ -26955,13 +26954,18 @@ class row_describer {
     }
   }
 
-  /// Whether a part is of a field, and says what a key of the row does.
-  static bool is_said_by_key(const parameter_part& part, const operator_row& row) {
-    return part.place < first_key_place &&
-           std::any_of(row.values.begin(), row.values.end(), [&](const group_value& v) {
-             return v.kind == group_key::field && v.known &&
-                    (part.text == v.key + '=' + v.text || (part.text == v.key && v.text == "true"));
-           });
+  /// Without the parts of fields that say what a key of the row does.
+  [[gnu::cold]] static part_list said_once(part_list parts, const operator_row& row) {
+    part_list out;
+    for (parameter_part& part : parts) {
+      bool is_said = false;
+      for (const group_value& v : row.values)
+        if (v.kind == group_key::field && v.known && part.place < first_key_place)
+          is_said = is_said || part.text == v.key + '=' + v.text ||
+                    (part.text == v.key && v.text == "true");
+      if (!is_said) out.push_back(std::move(part));
+    }
+    return out;
   }
 
   [[gnu::cold]] part_list ranges_of(const std::vector<std::uint32_t>& sets,
@@ -26978,8 +26982,8 @@ class row_describer {
         (has_brief ? ranges.tell_what_differs() : ranges.are_whole()))
       return out;
     part_list fields = field_ranges_of(sets, range_stays);
-    std::erase_if(out, [](const parameter_part& part) { return part.place < pass_place; });
-    append(fields, std::move(out));
+    for (parameter_part& part : out)
+      if (part.place >= pass_place) fields.push_back(std::move(part));
     return fields;
   }
   /// Of sets whose parts do not tell what differs: the fields that any of them uses.
@@ -30169,17 +30173,19 @@ inline const operator_row* rated(const operator_line& line) noexcept {
 /// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits. Rows that are
 /// impossible have no say in it, nor have the sums that may hold them.
 [[gnu::cold]] inline bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
+  if (c.as != look::rate) return false;
   const auto is_impossible = [](const operator_line& line) {
     return line.row != nullptr && line.row->verdict.bound == bound_by::impossible;
   };
-  const bool rows_only = std::any_of(lines.begin(), lines.end(), is_impossible);
-  return c.as == look::rate &&
-         std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
-           if (rows_only && (line.group == operator_line::none || is_impossible(line)))
-             return false;
-           const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
-           return f.known() && f.value >= least_tera;
-         });
+  bool rows_only = false;
+  for (const operator_line& line : lines) rows_only = rows_only || is_impossible(line);
+  for (const operator_line& line : lines) {
+    if (rated(line) == nullptr || is_impossible(line)) continue;
+    const figure f = c.number->of(*rated(line));
+    if (f.known() && f.value >= least_tera && !(rows_only && line.group == operator_line::none))
+      return true;
+  }
+  return false;
 }
 
 /// All lines of the table, and the descriptions of the rows by operator.
@@ -32266,7 +32272,7 @@ class tree_folding {
   /// The children of rows of one shape: those that correspond are one set. Of several with one
   /// shape, as two `Linear` in each layer, they are those with the same text where each row has the
   /// same texts; else the first to begin in each row, the second and so on.
-  std::vector<row_set> children_of(const row_set& of) const {
+  [[gnu::cold]] std::vector<row_set> children_of(const row_set& of) const {
     std::vector<std::vector<std::uint32_t>> below;
     for (const std::uint32_t row : of.rows) below.push_back(children_[row]);
     std::vector<row_set> sets(below[0].size());
@@ -32278,7 +32284,7 @@ class tree_folding {
 
   [[gnu::cold]] void pair_up(std::vector<std::vector<std::uint32_t>>& below) const {
     for (std::vector<std::uint32_t>& children : below)
-      std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
+      sort(children, 0, children.size(), [&](std::uint32_t a, std::uint32_t b) {
         return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : text_of(a) < text_of(b);
       });
     for (std::size_t from = 0, to = 0; from < below[0].size(); from = to) {
@@ -32288,10 +32294,18 @@ class tree_folding {
           alike = alike && text_of(children[to]) == text_of(below[0][to]);
       for (std::vector<std::uint32_t>& children : below)
         if (!alike)
-          std::sort(children.begin() + static_cast<std::ptrdiff_t>(from),
-                    children.begin() + static_cast<std::ptrdiff_t>(to),
-                    [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
+          sort(children, from, to,
+               [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
     }
+  }
+  template <class ComesBefore>
+  [[gnu::cold]] static void sort(std::vector<std::uint32_t>& rows, std::size_t from, std::size_t to,
+                                 const ComesBefore& comes_before) {
+    const std::vector<std::uint32_t> old(rows.data() + from, rows.data() + to);
+    for (const std::uint32_t i : sorted_order(old.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return comes_before(old[a], old[b]);
+         }))
+      rows[from++] = old[i];
   }
   std::pair<const std::string&, const std::string&> text_of(std::uint32_t row) const {
     return {tree_[row].name, tree_[row].parameters};
@@ -32301,7 +32315,7 @@ class tree_folding {
   }
 
   /// Folds sets of siblings and puts them on the stack, the last first.
-  void push(std::vector<row_set> siblings, std::uint32_t parent) {
+  [[gnu::cold]] void push(std::vector<row_set> siblings, std::uint32_t parent) {
     std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
     for (std::size_t i = 0; i < siblings.size(); ++i)
       if (tree_[siblings[i].rows[0]].kind == scope_kind::region && has_one_name(siblings[i]))
@@ -32361,7 +32375,8 @@ class tree_folding {
   }
 
   /// Of siblings of one shape those that differ in one number: the last one that differs.
-  void fold(std::vector<row_set>& siblings, const std::vector<std::size_t>& of_shape) const {
+  [[gnu::cold]] void fold(std::vector<row_set>& siblings,
+                          const std::vector<std::size_t>& of_shape) const {
     std::vector<std::vector<std::uint64_t>> numbers;
     for (const std::size_t i : of_shape)
       numbers.push_back(numbered_text(tree_[siblings[i].rows[0]].name).numbers);
@@ -32464,7 +32479,7 @@ class tree_folding {
     figure rate() const { return ratio(over_time, seconds, absence::no_time); }
   };
 
-  std::string name_of(const row_set& set) const {
+  [[gnu::cold]] std::string name_of(const row_set& set) const {
     const numbered_text first(tree_[set.rows[0]].name);
     if (has_one_name(set)) return tree_[set.rows[0]].name;
     std::vector<std::set<std::uint64_t>> values(first.numbers.size());
@@ -32947,7 +32962,8 @@ class tree_grid {
     const auto is_impossible = [](const folded_row& f) {
       return f.row.roof.why == absence::impossible;
     };
-    const bool operators_only = std::any_of(rows.begin(), rows.end(), is_impossible);
+    bool operators_only = false;
+    for (const folded_row& f : rows) operators_only = operators_only || is_impossible(f);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const figure f = work_of(column, rows[i].row);
       if (tree_.shown[i] && f.known() && f.value >= least_tera && !is_impossible(rows[i]) &&
@@ -43886,7 +43902,6 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43926,18 +43941,17 @@ class few_notes {
   std::size_t count_ = 0;
 };
 
-/// A call as notes name it, `part` and `parts`.
-using impossible_part = std::tuple<std::string, std::uint32_t, std::uint32_t>;
-
-/// A note on a part that came `count` times.
-[[gnu::cold]] inline std::string told_of(const impossible_part& what, std::uint64_t count) {
-  const auto& [name, part, parts] = what;
-  return name + ": " + std::to_string(count) +
-         (count == 1 ? " part has the number " : " parts have the number ") + std::to_string(part) +
-         " of " + std::to_string(parts) +
-         (count == 1 ? " and belongs to no call; " : " and belong to no call; ") +
-         (part < parts ? "a call has 65536 parts at the most"
-                       : "`part` goes from 0 to `parts` - 1");
+/// "Gemm(M=64 N=64): part 2 of 2 belongs to no call; ..."
+[[gnu::cold]] inline std::string impossible_part(const profile& p, const scope_node& n,
+                                                 std::uint32_t part, std::uint32_t parts) {
+  return called_at(p, n)
+      .append(": part ")
+      .append(std::to_string(part))
+      .append(" of ")
+      .append(std::to_string(parts))
+      .append(" belongs to no call; ")
+      .append(part < parts ? "a call has 65536 parts at the most"
+                           : "`part` goes from 0 to `parts` - 1");
 }
 
 }  // namespace detail
@@ -44039,13 +44053,17 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       for (const std::uint32_t index : g.first_parts)
         if (!out_.nodes[index].work.valid) out_.complete.invalid += out_.nodes[index].shared.calls;
     notes.finish("more lines like these, on calls whose parts do not fit together");
-    std::map<impossible_part, std::uint64_t> count;  // of all threads
-    for (const auto& [index, number] : impossible_) {
-      const scope_node& n = out_.nodes[index];
-      count[{called_at(out_, n), number.part, number.parts}] += n.calls + n.open;
-    }
+    std::map<std::string, std::vector<std::uint32_t>> nodes;  // of all threads
+    for (const auto& [index, number] : impossible_)
+      nodes[impossible_part(out_, out_.nodes[index], number.part, number.parts)].push_back(index);
     few_notes impossible(told);
-    for (const auto& [what, parts] : count) impossible.add(told_of(what, parts));
+    for (const auto& [what, of] : nodes) {
+      std::uint64_t count = 0;
+      for (const std::uint32_t index : of)
+        count += out_.nodes[index].calls + out_.nodes[index].open;
+      impossible.add(what + "; it came " + std::to_string(count) +
+                     (count == 1 ? " time" : " times"));
+    }
     impossible.finish("more lines like these, on parts that belong to no call");
     return told;
   }

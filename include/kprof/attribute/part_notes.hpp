@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,18 +50,17 @@ class few_notes {
   std::size_t count_ = 0;
 };
 
-/// A call as notes name it, `part` and `parts`.
-using impossible_part = std::tuple<std::string, std::uint32_t, std::uint32_t>;
-
-/// A note on a part that came `count` times.
-[[gnu::cold]] inline std::string told_of(const impossible_part& what, std::uint64_t count) {
-  const auto& [name, part, parts] = what;
-  return name + ": " + std::to_string(count) +
-         (count == 1 ? " part has the number " : " parts have the number ") + std::to_string(part) +
-         " of " + std::to_string(parts) +
-         (count == 1 ? " and belongs to no call; " : " and belong to no call; ") +
-         (part < parts ? "a call has 65536 parts at the most"
-                       : "`part` goes from 0 to `parts` - 1");
+/// "Gemm(M=64 N=64): part 2 of 2 belongs to no call; ..."
+[[gnu::cold]] inline std::string impossible_part(const profile& p, const scope_node& n,
+                                                 std::uint32_t part, std::uint32_t parts) {
+  return called_at(p, n)
+      .append(": part ")
+      .append(std::to_string(part))
+      .append(" of ")
+      .append(std::to_string(parts))
+      .append(" belongs to no call; ")
+      .append(part < parts ? "a call has 65536 parts at the most"
+                           : "`part` goes from 0 to `parts` - 1");
 }
 
 }  // namespace detail

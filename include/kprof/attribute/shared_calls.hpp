@@ -107,13 +107,17 @@ class KPROF_DETAIL_LOCAL shared_calls_of_profile {
       for (const std::uint32_t index : g.first_parts)
         if (!out_.nodes[index].work.valid) out_.complete.invalid += out_.nodes[index].shared.calls;
     notes.finish("more lines like these, on calls whose parts do not fit together");
-    std::map<impossible_part, std::uint64_t> count;  // of all threads
-    for (const auto& [index, number] : impossible_) {
-      const scope_node& n = out_.nodes[index];
-      count[{called_at(out_, n), number.part, number.parts}] += n.calls + n.open;
-    }
+    std::map<std::string, std::vector<std::uint32_t>> nodes;  // of all threads
+    for (const auto& [index, number] : impossible_)
+      nodes[impossible_part(out_, out_.nodes[index], number.part, number.parts)].push_back(index);
     few_notes impossible(told);
-    for (const auto& [what, parts] : count) impossible.add(told_of(what, parts));
+    for (const auto& [what, of] : nodes) {
+      std::uint64_t count = 0;
+      for (const std::uint32_t index : of)
+        count += out_.nodes[index].calls + out_.nodes[index].open;
+      impossible.add(what + "; it came " + std::to_string(count) +
+                     (count == 1 ? " time" : " times"));
+    }
     impossible.finish("more lines like these, on parts that belong to no call");
     return told;
   }

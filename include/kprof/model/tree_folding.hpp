@@ -103,7 +103,7 @@ class tree_folding {
   /// The children of rows of one shape: those that correspond are one set. Of several with one
   /// shape, as two `Linear` in each layer, they are those with the same text where each row has the
   /// same texts; else the first to begin in each row, the second and so on.
-  std::vector<row_set> children_of(const row_set& of) const {
+  [[gnu::cold]] std::vector<row_set> children_of(const row_set& of) const {
     std::vector<std::vector<std::uint32_t>> below;
     for (const std::uint32_t row : of.rows) below.push_back(children_[row]);
     std::vector<row_set> sets(below[0].size());
@@ -115,7 +115,7 @@ class tree_folding {
 
   [[gnu::cold]] void pair_up(std::vector<std::vector<std::uint32_t>>& below) const {
     for (std::vector<std::uint32_t>& children : below)
-      std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
+      sort(children, 0, children.size(), [&](std::uint32_t a, std::uint32_t b) {
         return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : text_of(a) < text_of(b);
       });
     for (std::size_t from = 0, to = 0; from < below[0].size(); from = to) {
@@ -125,10 +125,18 @@ class tree_folding {
           alike = alike && text_of(children[to]) == text_of(below[0][to]);
       for (std::vector<std::uint32_t>& children : below)
         if (!alike)
-          std::sort(children.begin() + static_cast<std::ptrdiff_t>(from),
-                    children.begin() + static_cast<std::ptrdiff_t>(to),
-                    [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
+          sort(children, from, to,
+               [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
     }
+  }
+  template <class ComesBefore>
+  [[gnu::cold]] static void sort(std::vector<std::uint32_t>& rows, std::size_t from, std::size_t to,
+                                 const ComesBefore& comes_before) {
+    const std::vector<std::uint32_t> old(rows.data() + from, rows.data() + to);
+    for (const std::uint32_t i : sorted_order(old.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return comes_before(old[a], old[b]);
+         }))
+      rows[from++] = old[i];
   }
   std::pair<const std::string&, const std::string&> text_of(std::uint32_t row) const {
     return {tree_[row].name, tree_[row].parameters};
@@ -138,7 +146,7 @@ class tree_folding {
   }
 
   /// Folds sets of siblings and puts them on the stack, the last first.
-  void push(std::vector<row_set> siblings, std::uint32_t parent) {
+  [[gnu::cold]] void push(std::vector<row_set> siblings, std::uint32_t parent) {
     std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
     for (std::size_t i = 0; i < siblings.size(); ++i)
       if (tree_[siblings[i].rows[0]].kind == scope_kind::region && has_one_name(siblings[i]))
@@ -198,7 +206,8 @@ class tree_folding {
   }
 
   /// Of siblings of one shape those that differ in one number: the last one that differs.
-  void fold(std::vector<row_set>& siblings, const std::vector<std::size_t>& of_shape) const {
+  [[gnu::cold]] void fold(std::vector<row_set>& siblings,
+                          const std::vector<std::size_t>& of_shape) const {
     std::vector<std::vector<std::uint64_t>> numbers;
     for (const std::size_t i : of_shape)
       numbers.push_back(numbered_text(tree_[siblings[i].rows[0]].name).numbers);
@@ -301,7 +310,7 @@ class tree_folding {
     figure rate() const { return ratio(over_time, seconds, absence::no_time); }
   };
 
-  std::string name_of(const row_set& set) const {
+  [[gnu::cold]] std::string name_of(const row_set& set) const {
     const numbered_text first(tree_[set.rows[0]].name);
     if (has_one_name(set)) return tree_[set.rows[0]].name;
     std::vector<std::set<std::uint64_t>> values(first.numbers.size());

@@ -51,17 +51,19 @@ inline const operator_row* rated(const operator_line& line) noexcept {
 /// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits. Rows that are
 /// impossible have no say in it, nor have the sums that may hold them.
 [[gnu::cold]] inline bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
+  if (c.as != look::rate) return false;
   const auto is_impossible = [](const operator_line& line) {
     return line.row != nullptr && line.row->verdict.bound == bound_by::impossible;
   };
-  const bool rows_only = std::any_of(lines.begin(), lines.end(), is_impossible);
-  return c.as == look::rate &&
-         std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
-           if (rows_only && (line.group == operator_line::none || is_impossible(line)))
-             return false;
-           const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
-           return f.known() && f.value >= least_tera;
-         });
+  bool rows_only = false;
+  for (const operator_line& line : lines) rows_only = rows_only || is_impossible(line);
+  for (const operator_line& line : lines) {
+    if (rated(line) == nullptr || is_impossible(line)) continue;
+    const figure f = c.number->of(*rated(line));
+    if (f.known() && f.value >= least_tera && !(rows_only && line.group == operator_line::none))
+      return true;
+  }
+  return false;
 }
 
 /// All lines of the table, and the descriptions of the rows by operator.

@@ -68,9 +68,8 @@ class row_describer {
     } else if (row.node < p_.nodes.size() && row.operators == 1) {
       append(out, parts_of(p_.nodes[row.node]));
     }
-    std::erase_if(out, [&](const parameter_part& part) { return is_said_by_key(part, row); });
     if (row.invalid && row.variants > 1 && out.size() > 1) out[1].after_comma = true;
-    return out;
+    return row.values.empty() ? out : said_once(std::move(out), row);
   }
 
   /// Of one set of parameters.
@@ -150,13 +149,18 @@ class row_describer {
     }
   }
 
-  /// Whether a part is of a field, and says what a key of the row does.
-  static bool is_said_by_key(const parameter_part& part, const operator_row& row) {
-    return part.place < first_key_place &&
-           std::any_of(row.values.begin(), row.values.end(), [&](const group_value& v) {
-             return v.kind == group_key::field && v.known &&
-                    (part.text == v.key + '=' + v.text || (part.text == v.key && v.text == "true"));
-           });
+  /// Without the parts of fields that say what a key of the row does.
+  [[gnu::cold]] static part_list said_once(part_list parts, const operator_row& row) {
+    part_list out;
+    for (parameter_part& part : parts) {
+      bool is_said = false;
+      for (const group_value& v : row.values)
+        if (v.kind == group_key::field && v.known && part.place < first_key_place)
+          is_said = is_said || part.text == v.key + '=' + v.text ||
+                    (part.text == v.key && v.text == "true");
+      if (!is_said) out.push_back(std::move(part));
+    }
+    return out;
   }
 
   [[gnu::cold]] part_list ranges_of(const std::vector<std::uint32_t>& sets,
@@ -173,8 +177,8 @@ class row_describer {
         (has_brief ? ranges.tell_what_differs() : ranges.are_whole()))
       return out;
     part_list fields = field_ranges_of(sets, range_stays);
-    std::erase_if(out, [](const parameter_part& part) { return part.place < pass_place; });
-    append(fields, std::move(out));
+    for (parameter_part& part : out)
+      if (part.place >= pass_place) fields.push_back(std::move(part));
     return fields;
   }
   /// Of sets whose parts do not tell what differs: the fields that any of them uses.

@@ -189,7 +189,8 @@ class tree_grid {
     const auto is_impossible = [](const folded_row& f) {
       return f.row.roof.why == absence::impossible;
     };
-    const bool operators_only = std::any_of(rows.begin(), rows.end(), is_impossible);
+    bool operators_only = false;
+    for (const folded_row& f : rows) operators_only = operators_only || is_impossible(f);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const figure f = work_of(column, rows[i].row);
       if (tree_.shown[i] && f.known() && f.value >= least_tera && !is_impossible(rows[i]) &&
