@@ -105,6 +105,9 @@ TEST_CASE("row_texts.a_row_takes_more_lines_before_it_reads_like_another") {
       {"alpha=1", "beta=1"}, {"alpha=1", "beta=2"}, {"alpha=2", "beta=1"}, {"alpha=2", "beta=2"}};
   CHECK(lines_of(rows, 15)[3] == std::vector<std::string>{"alpha=2 beta=2"});
   CHECK(lines_of(rows, 10)[3] == std::vector<std::string>{"alpha=2", "  beta=2"});
+  const part_list sets{{0, "alpha=1"}, {1, "beta=1"}, {2, "2 sets", false, true}};
+  CHECK(telling_lines({{sets, "", 1}}, false).at_width(11)[0] ==
+        std::vector<std::string>{"alpha=1 \u2026", "  2 sets"});
 }
 
 TEST_CASE("row_texts.equal_rows_are_told_apart_by_their_keys") {

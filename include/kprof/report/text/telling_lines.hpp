@@ -192,9 +192,12 @@ class telling_lines {
     while (!text.empty()) {
       const std::string lead(lines.empty() ? 0 : indent, ' ');
       std::string line{first_columns(text, std::max<std::size_t>(width - lead.size(), 2))};
-      if (line.size() < text.size() && text[line.size()] != ' ')
-        if (const std::size_t space = line.rfind(' '); space != std::string::npos && space > 0)
-          line.resize(space);
+      std::size_t end = line.size();
+      if (end < text.size() && text[end] != ' ') end = line.rfind(' ');
+      // "2 sets" stays whole.
+      if (end > 0 && end < text.size() && text.substr(end).starts_with(" sets"))
+        end = line.rfind(' ', end - 1);
+      if (end > 0 && end != std::string::npos) line.resize(end);
       text.remove_prefix(line.size());
       while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
       lines.push_back(lead + line);
