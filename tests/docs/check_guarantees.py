@@ -41,8 +41,10 @@ def tests_of(root, build, ctest):
     command = [ctest, "--test-dir", build, "--show-only"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     names = re.findall(r"^ *Test +#\d+: (\S+)", listed, re.MULTILINE)
-    # Fuzz targets are tests in another configuration.
-    return names + [f"fuzz.{path.stem}" for path in (root / "tests/fuzz").glob("*.cpp")]
+    # These are tests in other configurations.
+    names += [f"fuzz.{path.stem}" for path in (root / "tests/fuzz").glob("*.cpp")]
+    names += [f"unit.{path.name[:-9]}" for path in (root / "tests/unit").glob("*.test.cpp")]
+    return [*names, "saved.fuzz"]
 
 
 def self_test():
