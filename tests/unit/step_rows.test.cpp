@@ -223,7 +223,7 @@ TEST_CASE("step_rows.rows_of_steps_add_up_for_every_two_keys") {
     check_pairs(with_items(with_steps(run, 2), 2));
   }
 #ifdef KPROF_TEST_SHORT
-  constexpr unsigned seeds = 2;
+  constexpr unsigned seeds = 1;
 #else
   constexpr unsigned seeds = 8;
 #endif
