@@ -260,9 +260,10 @@ int main() {
 //
 // timeline of the devices
 //   device 0  1.17 s: busy 1.2%, computing 0.1%, copying 1.2% (exposed 1.2%)
-//     idle    1.15 s: launched late 98.8%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 9.6%, in other calls <0.1%, in operators <0.1%, outside
-//             scopes 90.4%; mostly outside scopes 1.15 s, Saxpy 15.8 µs, LayerNorm 11.5 µs
+//     idle    1.15 s, 98.8%: launched late 98.8%, from kernel to kernel <0.1%
+//     late    of this time the host was in calls that wait 9.6%, in other calls <0.1%, in operators
+//             <0.1%, outside scopes 90.4%; mostly outside scopes 1.15 s, Saxpy 15.8 µs, LayerNorm 11.5
+//             µs
 //   critical  1.17 s: copying 1.2%, host 90.9%, launching <0.1%, returning to the host 7.9%
 //     on it   outside scopes 1.17 s, Saxpy 31.3 µs, TensorGemm 20.9 µs, LayerNorm 20.3 µs, Gelu
 //             16.4 µs

@@ -210,9 +210,10 @@ int main() {
 //
 // timeline of the devices
 //   device 0  92.4 ms: busy 31.4%, computing 1.0%, copying 30.7% (exposed 30.4%)
-//     idle    63.4 ms: launched late 68.6%
-//     late    the host was in calls that wait 4.1%, in other calls 23.4%, in operators 0.1%, outside
-//             scopes 72.3%; mostly outside scopes 48.6 ms, Transfer 14.5 ms, Polynomial 186 µs
+//     idle    63.4 ms, 68.6%: launched late 68.6%
+//     late    of this time the host was in calls that wait 4.1%, in other calls 23.4%, in operators
+//             0.1%, outside scopes 72.3%; mostly outside scopes 48.6 ms, Transfer 14.5 ms, Polynomial
+//             186 µs
 //   critical  104 ms: host 100.0%
 //     on it   batch 96.3 ms, outside scopes 7.55 ms
 //

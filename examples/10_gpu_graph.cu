@@ -204,9 +204,9 @@ int main() {
 //
 // timeline of the devices
 //   device 0  25.7 ms: busy 99.8%, computing 87.5%, copying 12.3% (exposed 12.3%)
-//     idle    58.0 µs: launched late 0.2%, from kernel to kernel <0.1%
-//     late    the host was in calls that wait 63.6%, in other calls 4.8%, in regions 0.5%, outside
-//             scopes 31.1%; mostly inference 32.0 µs, outside scopes 26.0 µs
+//     idle    58.0 µs, 0.2%: launched late 0.2%, from kernel to kernel <0.1%
+//     late    of this time the host was in calls that wait 63.6%, in other calls 4.8%, in regions
+//             0.5%, outside scopes 31.1%; mostly inference 32.0 µs, outside scopes 26.0 µs
 //   critical  32.9 ms: computing 68.2%, copying 9.6%, host 15.6%, launching <0.1%, from kernel to
 //             kernel <0.1%, returning to the host 6.6%
 //     on it   Linear 22.5 ms, outside scopes 7.21 ms, Load 3.19 ms, inference 36.9 µs, network 29.7 µs

@@ -88,7 +88,7 @@ int main() {
 // outside all scopes: 23.5 ms, 40.3% of 15_shared_calls 9666 (wall 58.4 ms, in scopes 34.8 ms, off the
 //   CPU 23.3 ms)
 //
-// Calls that threads share; total is from the first begin to the last end
+// Calls that threads share; total is theirs, from the first begin to the last end
 //
 // operator  waiting  imbalance  threads    total
 // ──────────────────────────────────────────────

@@ -51,7 +51,7 @@ int main() {
 // outside all scopes: 1.04 ms, 7.0% of 16_openmp 9710 (wall 14.8 ms, in scopes 13.8 ms)
 // outside all scopes: 553 µs, 3.8% of 16_openmp 9711 (wall 14.7 ms, in scopes 14.1 ms)
 //
-// Calls that threads share; total is from the first begin to the last end
+// Calls that threads share; total is theirs, from the first begin to the last end
 //
 // operator  waiting  imbalance  threads    total
 // ──────────────────────────────────────────────

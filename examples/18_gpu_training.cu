@@ -181,7 +181,7 @@ int main() {
 // all scopes                      363   129 ms     100.0%   131 ms   131 ms   n/a      n/a   n/a
 //
 // not shown at width 100: FLOPs, share, mean
-// n/a, no call has finished: Sgd (1 of 2 rows)
+// n/a, captured into a CUDA graph, and no record of a replay names it: Sgd (1 of 2 rows)
 //
 // Steps
 //   thread           steps   median      p99  jitter      min      max    first
@@ -199,10 +199,10 @@ int main() {
 // timeline of the devices
 //   device 0  130 ms: busy 85.9%, computing 73.2%, communicating 26.1% (exposed 12.2%), copying 0.5%
 //             (exposed 0.5%)
-//     idle    18.3 ms: launched late 14.1%
-//     late    the host was in calls that wait 4.6%, in other calls 1.8%, in operators 0.1%, in regions
-//             92.7%, outside scopes 0.8%; mostly load_batch 17.2 ms, loss 869 µs, outside scopes
-//             145 µs
+//     idle    18.3 ms, 14.1%: launched late 14.1%
+//     late    of this time the host was in calls that wait 4.6%, in other calls 1.8%, in operators
+//             0.1%, in regions 92.7%, outside scopes 0.8%; mostly load_batch 17.2 ms, loss 869 µs,
+//             outside scopes 145 µs
 //   critical  132 ms: computing 64.6%, communicating 19.1%, copying <0.1%, host 15.6%, launching
 //             <0.1%, returning to the host 0.7%
 //     on it   Gemm 55.5 ms, Sgd 30.1 ms, AllReduce 25.3 ms, load_batch 18.8 ms, outside scopes 1.57 ms

@@ -119,8 +119,8 @@ build_configuration() {
           options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -fsanitize=fuzzer-no-link")
           targets=(--target fuzz_all) ;;
   esac
-  # In a third of the time; ci-clang is linked by the linker of the system.
-  case $name in off-clang | noexcept-clang | tsan-clang | asan-clang | ci-gcc)
+  # In a third of the time; the full sets are linked by the linker of the system.
+  case $name in off-clang | noexcept-clang | tsan-clang | asan-clang)
     for kind in EXE SHARED MODULE; do
       options+=("-DCMAKE_${kind}_LINKER_FLAGS=-fuse-ld=lld")
     done ;;

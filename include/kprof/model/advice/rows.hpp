@@ -179,8 +179,8 @@ struct formulas_lacking {
   std::size_t operators = 0;
   double all_ns = 0, most_ns = 0;
 };
-template <class Lacks>
-[[gnu::cold]] formulas_lacking find_lacking(const advice_facts& f, Lacks lacks) {
+[[gnu::cold]] inline formulas_lacking find_lacking(const advice_facts& f,
+                                                   bool (*lacks)(const operator_row&)) {
   formulas_lacking out;
   text_numbers names;
   std::vector<double> times;

@@ -45,15 +45,17 @@ namespace detail {
 /// run; where they say no FLOPs, bytes. At least that where parameters of some calls were not kept.
 /// Without calls that are faster than the machine can be. Empty where they say neither.
 [[gnu::cold]] inline std::string total_work_text(const profile& p, const page& out) {
-  operator_row all = operator_total(p);
-  const bool lacks_calls = all.flops.why == absence::merged || all.bytes.why == absence::merged;
   const roofline roofs(p, device_sums(p));
   const auto is_impossible = [&](const scope_node& n) {
     return roofs.of(static_cast<std::size_t>(&n - p.nodes.data())).is_impossible;
   };
-  const bool some_impossible = std::any_of(p.nodes.begin(), p.nodes.end(), is_impossible);
-  if (lacks_calls || some_impossible)
-    all = operator_total(p, [&](const scope_node& n) { return !n.merged && !is_impossible(n); });
+  bool lacks_calls = false, some_impossible = false;
+  for (const scope_node& n : p.nodes) {
+    lacks_calls = lacks_calls || (n.kind == scope_kind::op && n.merged);
+    some_impossible = some_impossible || is_impossible(n);
+  }
+  const operator_row all =
+      operator_total(p, [&](const scope_node& n) { return !n.merged && !is_impossible(n); });
   const bool computes = all.flops.known() && all.flops.value > 0;
   const figure amount = computes ? all.flops : all.bytes;
   if (!amount.known() || !(amount.value > 0)) return {};
