@@ -210,7 +210,8 @@ int main() {
 // by type of numbers: f32 51.8%, unknown type 16.6%, tf32 16.1%, 16 bit 15.5% of device time in
 //   operators
 // impossible, faster than this machine can be: a formula or a ceiling is wrong, or work was skipped
-//   or done elsewhere; totals count its work, their rates do not: Saxpy, Gelu
+//   or done elsewhere; totals count its work, and rates of totals leave it out if they can: Saxpy,
+//   Gelu
 // first call far above the median: Saxpy (first 26.8 µs, then 428 ns) and 5 more
 // not shown at width 100: GB/s, self, kernels, FLOP/B, dev total, median, total, share, gap and 4 more
 // outside any operator: 0 kernels, 14 copies, device 13.7 ms, 95.1%

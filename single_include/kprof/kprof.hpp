@@ -31014,7 +31014,8 @@ namespace detail {
               });
   names.print(out,
               "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped or done elsewhere; totals count its work, their rates do not: ",
+              "work was skipped or done elsewhere; totals count its work, and rates of totals "
+              "leave it out if they can: ",
               [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
