@@ -231,7 +231,9 @@ def self_test(source):
         "a second device": right.replace(lines, lines + lines.replace("device 0", "device 1")),
     }
     loaded = busy.sub(lambda line: scaled(line[1], 0.2, 0), right)
-    loaded = re.sub("(  idle .*)", lambda line: scaled(line[1], 0, 82), loaded)
+    loaded = re.sub(
+        r"(  idle [^:\n]*: )(.*)", lambda line: line[1] + scaled(line[2], 0, 82), loaded
+    )
     failed = [
         name
         for name, text in broken.items()

@@ -17,7 +17,8 @@
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
 #                                       libFuzzer under address and undefined; an hour
 #   tests/run.sh units                  nor is this: all unit tests by g++, which takes four times
-#                                       as long to compile them as clang++ does
+#                                       as long to compile them as clang++ does, with more random
+#                                       cases, and damaged files
 #   tests/run.sh headers                nor is this: each header alone, by clang++; minutes
 #   tests/run.sh arm64                  nor is this: programs for arm64 on simulated processors
 #
@@ -92,7 +93,7 @@ build_configuration() {
     # computes, and damaged files, come out the same for all compilers: clang++ compiles those tests
     # in a quarter of g++'s time, for asan-clang and noexcept-clang; `units` is for g++.
     ci-gcc) options+=(-DKPROF_TEST_ALL_HEADERS=OFF -DKPROF_TEST_ROOMS=OFF) ;;
-    units) preset=ci-gcc targets=(--target unit_all) ;;
+    units) preset=ci-gcc targets=(--target unit_all saved_fuzz) ;;
     # These once, with g++, are enough; clang++ compiles the unit tests and the behaviour's for
     # asan-clang and noexcept-clang.
     ci-clang)
@@ -140,7 +141,7 @@ build_configuration() {
 test_configuration() {
   local options=()
   case $1 in
-    units) options+=(-R '^unit\.') ;;
+    units) options+=(-R '^(unit|saved\.fuzz)') ;;
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
     abuse*) options+=(-R '^abuse\.' --verbose --output-junit abuse.xml) ;;
     clients) options+=(-R '^clients\.' --verbose -j 1) ;;

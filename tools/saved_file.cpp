@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #define KPROF_DETAIL_TOOL_LOADS 1
 #else
@@ -31,8 +30,7 @@ kprof::load_options all_that_fits() {
   most.max_file = kprof::detail::largest_text;
   const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
   if (pages > 0 && bytes > 0)
-    most.max_memory = std::max(
-        most.max_memory, static_cast<std::uint64_t>(pages) / 2 * static_cast<std::uint64_t>(bytes));
+    most.max_memory = static_cast<std::uint64_t>(pages) / 2 * static_cast<std::uint64_t>(bytes);
   return most;
 }
 

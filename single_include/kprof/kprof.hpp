@@ -11586,6 +11586,7 @@ struct roof_sum {
   double at_most_ns = 0;        // of ideal_ns
   double tf32_ns = 0;           // of compute_ns: f32 on tensor cores
   double no_bytes_ns = 0;       // of ideal_ns: of calls without bytes()
+  double no_bytes_calls = 0;    // of `known`
   double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
@@ -11599,7 +11600,7 @@ struct roof_sum {
     if (roof.type == dtype::tf32) tf32_ns += calls * roof.compute_ns;
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
-    if (roof.no_bytes) no_bytes_ns += calls * roof.ideal_ns();
+    if (roof.no_bytes) no_bytes_ns += calls * roof.ideal_ns(), no_bytes_calls += calls;
   }
   void add(const roof_sum& more) noexcept {
     why = std::max(why, more.why);
@@ -11611,6 +11612,7 @@ struct roof_sum {
     at_most_ns += more.at_most_ns;
     tf32_ns += more.tf32_ns;
     no_bytes_ns += more.no_bytes_ns;
+    no_bytes_calls += more.no_bytes_calls;
   }
 };
 
@@ -12215,7 +12217,8 @@ inline constexpr double near_roof = 0.8;
   if (out.roof.at_most && out.roof.value >= far_below) return out;
   const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
   // Work that is far from the one roof that is known may be near the other.
-  const bool has_bytes = roofs.no_bytes_ns <= 0.5 * roofs.ideal_ns;
+  const bool has_bytes = roofs.ideal_ns > 0 ? roofs.no_bytes_ns <= 0.5 * roofs.ideal_ns
+                                            : roofs.no_bytes_calls <= 0.5 * roofs.known;
   if (of_cache) out.bound = bound_by::cache;
   else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
   else if (out.roof.value < far_below)
@@ -12227,6 +12230,8 @@ inline constexpr double near_roof = 0.8;
   else out.bound = bound_by::balanced;
   if (out.bound == bound_by::unknown)
     out.no_bound = has_bytes ? absence::zero_bytes : absence::no_bytes;
+  // The roof of memory may be nearer.
+  out.lost_ns.at_most = out.no_bound == absence::no_bytes;
   return out;
 }
 
@@ -21000,34 +21005,48 @@ struct formulas_lacking {
   return out;
 }
 
-/// R4. Operators without formulas take much of the time, or such that say only FLOPs and are far
-/// from the roof of arithmetic.
+/// What operators may lack, and how R4 says it of one and of several.
+struct lack {
+  bool (*is_lacking)(const operator_row&);
+  const char *of_one, *of_several, *action;
+};
+inline constexpr lack lacks[] = {
+    {[](const operator_row& row) {
+       return row.flops.why == absence::no_flops && row.bytes.why == absence::no_bytes;
+     },
+     ", and says neither FLOPs nor bytes", ", and say neither FLOPs nor bytes",
+     "Two constexpr functions in a struct bring its rates, its roof and what bounds it: "
+     "kprof::count flops() const and kprof::traffic bytes() const"},
+    {[](const operator_row& row) { return row.verdict.roof.why == absence::no_type; },
+     ", and does not say what type it computes with",
+     ", and do not say what type they compute with",
+     "A member kprof::dtype type = kprof::dtype::f32, or the type that it is, brings its roof"},
+    {[](const operator_row& row) { return row.verdict.no_bound == absence::no_bytes; },
+     " far from what arithmetic allows, and does not say its bytes",
+     " far from what arithmetic allows, and do not say their bytes",
+     "kprof::traffic bytes() const tells whether memory holds it back"},
+};
+
+/// R4. Operators that lack formulas or a type take much of the time.
 [[gnu::cold]] inline bool no_formulas(const advice_facts& f, std::size_t, advice& out) {
   const double whole = f.device_ns > 0 ? f.device_ns : f.window_ns;
-  formulas_lacking found = find_lacking(f, [](const operator_row& row) {
-    return row.flops.why == absence::no_flops && row.bytes.why == absence::no_bytes;
-  });
-  const bool neither = found.all_ns > 0 && found.all_ns >= 0.2 * whole;
-  if (!neither)
-    found = find_lacking(
-        f, [](const operator_row& row) { return row.verdict.no_bound == absence::no_bytes; });
-  if (!(found.all_ns > 0) || found.all_ns < 0.2 * whole) return false;
-  out.where = found.name;
-  out.node = found.node;
-  out.time_ns = found.all_ns;
-  const bool one = found.operators == 1;
-  const std::string others = counted(found.operators - 1, "more operator", "more operators");
-  out.fact =
-      (one ? std::string{"takes"} : "and " + others + " take") +
-      sentence(" # of #", {as_share(found.all_ns / whole),
-                           as_text(f.device_ns > 0 ? "the device time" : f.whole)}) +
-      (neither ? one ? ", and says neither FLOPs nor bytes" : ", and say neither FLOPs nor bytes"
-       : one   ? " far from what arithmetic allows, and does not say its bytes"
-               : " far from what arithmetic allows, and do not say their bytes");
-  out.action = neither ? "Two constexpr functions in a struct bring its rates, its roof and what "
-                         "bounds it: kprof::count flops() const and kprof::traffic bytes() const"
-                       : "kprof::traffic bytes() const tells whether memory holds it back";
-  return true;
+  for (const lack& what : lacks) {
+    const formulas_lacking found = find_lacking(f, what.is_lacking);
+    if (!(found.all_ns > 0) || found.all_ns < 0.2 * whole) continue;
+    out.where = found.name;
+    out.node = found.node;
+    out.time_ns = found.all_ns;
+    const bool one = found.operators == 1;
+    out.fact =
+        (one ? std::string{"takes"}
+             : "and " + counted(found.operators - 1, "more operator", "more operators") + " take") +
+        sentence(" # of #", {as_share(found.all_ns / whole),
+                             as_text(f.device_ns > 0 ? "the device time" : f.whole)}) +
+        (one ? what.of_one : what.of_several);
+    out.action = what.action;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace detail::advice_rules
@@ -21735,7 +21754,8 @@ namespace detail::advice_rules {
   out.action = names.empty() ? "Find which scopes make slow ones slow: report(by=op+step)"
                : mostly_in_no_scope
                    ? "Put a region around what runs there, and look for what interrupts it"
-                   : "Look for what interrupts these: waiting for data, allocation, other threads";
+                   : "Look for what these do more of, and for what interrupts them: waiting for "
+                     "data, allocation, other threads";
   return true;
 }
 
@@ -21852,7 +21872,6 @@ namespace detail::advice_rules {
 /// recorded have operators that nobody knows.
 [[gnu::cold]] inline bool unguarded_launches(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
-  if (p.device.complete.foreign_graphs > 0) return false;
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<double> of_thread(p.threads.size() + 1), of_name(p.device.kernels.size() + 3);
   for (const device_work& w : p.device.work) {
@@ -21880,6 +21899,7 @@ namespace detail::advice_rules {
         "kprof::context::current() where these are open, kprof::context_guard in that thread";
     return true;
   }
+  if (p.device.complete.foreign_graphs > 0) return false;
   const auto name = std::max_element(of_name.begin(), of_name.end());
   const std::string kernel =
       short_kernel_name(work_name(p, static_cast<std::uint32_t>(name - of_name.begin())));
@@ -22183,10 +22203,9 @@ inline constexpr explanation explanations[] = {
     {"R3", "the rows of an operator that lose much together, and none alone",
      "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
      "sum of T - least time", "kprof"},
-    {"R4", "operators without formulas take much of the time",
-     "neither flops() nor bytes(), together 20 % of the run; or flops() alone, far from the roof "
-     "of "
-     "arithmetic",
+    {"R4", "operators without formulas or a type take much of the time",
+     "neither flops() nor bytes(), together 20 % of the run; or no type; or flops() alone, far "
+     "from the roof of arithmetic",
      "not stated", "kprof"},
 };
 
@@ -30970,6 +30989,20 @@ namespace detail {
   return share;
 }
 
+/// Also of rows that have no line of their own.
+[[gnu::cold]] inline void print_impossible(page& out, const operator_groups& chosen) {
+  std::vector<std::string> found;
+  for (const operator_group& g : chosen.groups)
+    for (const operator_row& row : g.rows)
+      if (row.verdict.bound == bound_by::impossible) found.push_back(name_of(row));
+  concerned_names(std::move(found))
+      .print(out,
+             "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
+             "work was skipped or done elsewhere; totals count its work, and their rates and the "
+             "first line leave it out if they can: ",
+             [](std::size_t) { return true; });
+}
+
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
 [[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
@@ -31012,11 +31045,7 @@ namespace detail {
               [&](std::size_t i) {
                 return plan.roofs && rows[i]->verdict.roof.known() && rows[i]->verdict.roof.at_most;
               });
-  names.print(out,
-              "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped or done elsewhere; totals count its work, and rates of totals "
-              "leave it out if they can: ",
-              [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
+  print_impossible(out, chosen);
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
   names.print(
@@ -31140,14 +31169,15 @@ inline constexpr std::size_t longest_listed = 40;
   // Memory for marks is spent before that for the timeline where steps are short.
   const std::uint64_t unmarked = own.count - std::min(own.count, marks);
   const std::uint64_t partial = own.count - std::min(own.count, whole + unmarked);
-  const auto add_those = [&](std::uint64_t steps, const char* which) {
-    if (steps != 0)
-      text += "; and those of " + counted(steps, "step", "steps") + " of " + format_count(ended) +
-              which;
+  const auto add_those = [&](std::uint64_t steps, const std::string& which) {
+    if (steps != 0) text += "; and those of " + counted(steps, "step", "steps") + which;
   };
-  add_those(partial, " that the timeline does not have whole");
-  add_those(unmarked, " whose marks are not kept");
-  add_those(ended - std::min(ended, own.count), " of other threads than the one with most time");
+  const std::string of = " of " + format_count(own.count);
+  add_those(partial, of + " that the timeline does not have whole");
+  add_those(unmarked, of + " whose marks are not kept");
+  add_those(ended - std::min(ended, own.count), " of threads other than " +
+                                                    out.safe(thread_text(p, own.thread)) +
+                                                    ", whose steps take most time");
   if (plan.device && !knows_device)
     text += "; and the work of devices, whose timeline has that of no such step whole";
   else if (plan.device && lacks_device)
@@ -32108,9 +32138,11 @@ struct numbered_text {
       std::uint64_t value = 0;
       while (end < text.size() && is_digit(text[end]))
         value = value * 10 + static_cast<std::uint64_t>(text[end++] - '0');
+      // No number that anybody counts with: too long, or digits behind a point, as of 0.05.
+      const bool is_fraction = end > at + 1 && text[at] == '0' && at > 0 && text[at - 1] == '.';
       if (end == at) {
         ++at;
-      } else if (end - at > 18) {  // no number that anybody counts with
+      } else if (end - at > 18 || is_fraction) {
         at = end;
       } else {
         between.push_back(text.substr(begin, at - begin));
@@ -32140,11 +32172,12 @@ struct numbered_text {
 
  private:
   /// "3", "0…5", or "2,5" of a few numbers with others between them. `before`: what each but the
-  /// first has before it.
+  /// first has before it; such may be fractions, whose order is another.
   static std::string values_text(const std::set<std::uint64_t>& values, const std::string& before) {
     const std::uint64_t least = *values.begin(), most = *values.rbegin();
     std::string out = std::to_string(least);
-    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
+    if ((values.size() > 3 && before.empty()) ||
+        (values.size() > 1 && most - least == values.size() - 1))
       return out.append("\u2026").append(before).append(std::to_string(most));
     for (const std::uint64_t value : values)
       if (value != least) out.append(",").append(before).append(std::to_string(value));
@@ -33117,10 +33150,11 @@ namespace detail {
   const auto is_impossible = [&](const scope_node& n) {
     return roofs.of(static_cast<std::size_t>(&n - p.nodes.data())).is_impossible;
   };
-  bool lacks_calls = false, some_impossible = false;
+  bool lacks_calls = false;
+  std::uint64_t impossible = 0;  // calls
   for (const scope_node& n : p.nodes) {
     lacks_calls = lacks_calls || (n.kind == scope_kind::op && n.merged);
-    some_impossible = some_impossible || is_impossible(n);
+    if (is_impossible(n)) impossible += finished_calls(n);
   }
   const operator_row all =
       operator_total(p, [&](const scope_node& n) { return !n.merged && !is_impossible(n); });
@@ -33142,7 +33176,8 @@ namespace detail {
                 : is_most_of_run         ? ""
                                          : "at ")
         .append(format_share(all.verdict.roof.value) + " of the roof");
-  if (some_impossible) text += ", without what is impossible";
+  if (impossible > 0)
+    text += ", without " + counted(impossible, "impossible call", "impossible calls");
   return text;
 }
 

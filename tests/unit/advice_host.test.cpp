@@ -281,7 +281,7 @@ TEST_CASE("advice_host.R4_operators_without_formulas") {
     b.calls(blur, 1, 2 * load_ns).calls(gemm, 1, T - 3 * load_ns).work(gemm, 1000, 1000, 0);
     if (load_ns > 0) b.calls(load, 1, load_ns);
     profile p = host_case::finished(b);
-    if (formulas > 0) p.nodes[blur].work.has_flops = true;
+    if (formulas > 0) p.nodes[blur].work.has_flops = p.nodes[blur].work.has_bytes = true;
     if (formulas > 1) p.nodes[load].work.has_bytes = true;
     return p;
   };
@@ -304,6 +304,11 @@ TEST_CASE("advice_host.R4_operators_without_formulas") {
         "Blur takes 60% of the run far from what arithmetic allows, and does not say its bytes. "
         "kprof::traffic bytes() const tells whether memory holds it back");
   CHECK(gain(alone, "R2") == silent);
+  alone.nodes[1].work.type = kprof::dtype::unknown;
+  CHECK(kprof_test::text_of(asked(alone, "R4")[0])
+            .find("Blur takes 60% of the run, and does not say what type it computes with. A "
+                  "member kprof::dtype type = kprof::dtype::f32") == 0);
+  alone.nodes[1].work.type = kprof::dtype::f32;
   alone.nodes[1].work.has_bytes = true;
   CHECK(gain(alone, "R4") == silent);
   // Where devices work, shares are of their time, and what waits for them on the host has none.

@@ -67,8 +67,8 @@ TEST_CASE("advice_steps.S11_names_what_makes_slow_steps_slow") {
   CHECK(gain(p, "S11") == Approx(80e3).epsilon(0.02));
   CHECK(text_of(asked(p, "S11")[0]) ==
         "Steps take 10.0 µs mostly and 30.0 µs or more in one of a hundred; the excess of slow "
-        "ones is in load (75%), Parse (25%). Look for what interrupts these: waiting for data, "
-        "allocation, other threads");
+        "ones is in load (75%), Parse (25%). Look for what these do more of, and for what "
+        "interrupts them: waiting for data, allocation, other threads");
 }
 
 TEST_CASE("advice_steps.S11_needs_many_steps_a_long_tail_and_much_time") {

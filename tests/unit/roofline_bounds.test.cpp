@@ -64,12 +64,15 @@ TEST_CASE("roofline_bounds.what_lacks_a_formula_may_be_near_the_other_roof") {
   CHECK(only_row(p).verdict.bound == bound_by::unknown);
   CHECK(only_row(p).verdict.no_bound == absence::no_bytes);
   CHECK(only_row(p).verdict.roof.value == Approx(0.2));
+  CHECK(only_row(p).verdict.lost_ns.at_most);
   p.nodes[op].work.flops *= 5;
   CHECK(only_row(p).verdict.bound == bound_by::compute);
   CHECK(only_row(p).verdict.no_bound == absence::none);
   p.nodes[op].work = {.has_flops = true, .has_bytes = true, .type = dtype::f32};
   CHECK(only_row(p).verdict.bound == bound_by::unknown);
   CHECK(only_row(p).verdict.no_bound == absence::zero_bytes);
+  p.nodes[op].work.has_bytes = false;
+  CHECK(only_row(p).verdict.no_bound == absence::no_bytes);
 }
 
 TEST_CASE("roofline_bounds.calls_that_were_captured_did_no_work_on_the_host") {

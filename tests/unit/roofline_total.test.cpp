@@ -6,8 +6,11 @@
 
 #include "device_builder.hpp"
 #include "machines.hpp"
+#include "report_page.hpp"
 
 #include <kprof/tables.hpp>
+
+#include <string>
 
 using kprof::bound_by;
 using kprof::profile;
@@ -47,6 +50,22 @@ TEST_CASE("roofline_total.rates_are_those_of_possible_calls") {
   p.nodes[wrong].self_ns = p.nodes[wrong].total_ns = 5e6;
   CHECK(sum().verdict.bound == bound_by::impossible);
   CHECK(sum().flops_per_s.value == Approx(8.2e9 / 9e-3));
+}
+
+TEST_CASE("roofline_total.the_report_names_what_its_first_line_leaves_out") {
+  kprof_test::profile_builder b;
+  const auto thread = b.thread("main", 1);
+  const auto gemm = b.op(thread, "Gemm", "n=1"), wrong = b.op(thread, "Wrong", "n=1");
+  b.calls(gemm, 1, 50e6).work(gemm, 1'000'000'000, 1'000, 1'000);
+  b.calls(wrong, 3, 90).work(wrong, 100'000'000, 1'000, 1'000);  // folded away
+  profile p = b.done();
+  p.machine.cpu = kprof_test::two_cpus();
+  p.wall_ns = 60e6;
+  const std::string page = kprof_test::page_of(p, {.width = 240});
+  INFO(page);
+  CHECK(page.find("1.00 GFLOP at 16.7 GFLOP/s") != std::string::npos);
+  CHECK(page.find("without 3 impossible calls") != std::string::npos);
+  CHECK(page.find("leave it out if they can: Wrong") != std::string::npos);
 }
 
 TEST_CASE("roofline_total.on_a_device_is_judged_over_the_time_of_possible_calls") {

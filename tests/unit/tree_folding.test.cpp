@@ -212,6 +212,13 @@ TEST_CASE("tree_folding.each_of_a_few_numbers_with_a_point_is_whole") {
   const auto main = b.thread("main", 1);
   for (const char* name : {"scale 1.5", "scale 1.25"}) b.calls(b.region(main, name), 1, 10);
   CHECK(names_of(fold_siblings(kprof::call_tree(b.done()))) == "scale 1.5,1.25 x2");
+  // Four that do not follow each other have no range, and 0.05 is not 0.5.
+  profile_builder more;
+  const auto other = more.thread("main", 1);
+  for (const char* name : {"lr 0.05", "lr 0.1", "lr 0.25", "lr 0.125", "lr 0.7"})
+    more.calls(more.region(other, name), 1, 10);
+  CHECK(names_of(fold_siblings(kprof::call_tree(more.done()))) ==
+        "lr 0.1,0.7,0.25,0.125 x4 | lr 0.05");
 }
 
 TEST_CASE("tree_folding.operators_of_layers_correspond_by_their_place") {

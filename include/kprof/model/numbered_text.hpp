@@ -33,9 +33,11 @@ struct numbered_text {
       std::uint64_t value = 0;
       while (end < text.size() && is_digit(text[end]))
         value = value * 10 + static_cast<std::uint64_t>(text[end++] - '0');
+      // No number that anybody counts with: too long, or digits behind a point, as of 0.05.
+      const bool is_fraction = end > at + 1 && text[at] == '0' && at > 0 && text[at - 1] == '.';
       if (end == at) {
         ++at;
-      } else if (end - at > 18) {  // no number that anybody counts with
+      } else if (end - at > 18 || is_fraction) {
         at = end;
       } else {
         between.push_back(text.substr(begin, at - begin));
@@ -65,11 +67,12 @@ struct numbered_text {
 
  private:
   /// "3", "0…5", or "2,5" of a few numbers with others between them. `before`: what each but the
-  /// first has before it.
+  /// first has before it; such may be fractions, whose order is another.
   static std::string values_text(const std::set<std::uint64_t>& values, const std::string& before) {
     const std::uint64_t least = *values.begin(), most = *values.rbegin();
     std::string out = std::to_string(least);
-    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
+    if ((values.size() > 3 && before.empty()) ||
+        (values.size() > 1 && most - least == values.size() - 1))
       return out.append("\u2026").append(before).append(std::to_string(most));
     for (const std::uint64_t value : values)
       if (value != least) out.append(",").append(before).append(std::to_string(value));

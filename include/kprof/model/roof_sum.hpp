@@ -45,6 +45,7 @@ struct roof_sum {
   double at_most_ns = 0;        // of ideal_ns
   double tf32_ns = 0;           // of compute_ns: f32 on tensor cores
   double no_bytes_ns = 0;       // of ideal_ns: of calls without bytes()
+  double no_bytes_calls = 0;    // of `known`
   double known = 0;             // calls whose roof is known
   absence why = absence::none;  // of the others
 
@@ -58,7 +59,7 @@ struct roof_sum {
     if (roof.type == dtype::tf32) tf32_ns += calls * roof.compute_ns;
     ideal_ns += calls * roof.ideal_ns();
     if (roof.at_most) at_most_ns += calls * roof.ideal_ns();
-    if (roof.no_bytes) no_bytes_ns += calls * roof.ideal_ns();
+    if (roof.no_bytes) no_bytes_ns += calls * roof.ideal_ns(), no_bytes_calls += calls;
   }
   void add(const roof_sum& more) noexcept {
     why = std::max(why, more.why);
@@ -70,6 +71,7 @@ struct roof_sum {
     at_most_ns += more.at_most_ns;
     tf32_ns += more.tf32_ns;
     no_bytes_ns += more.no_bytes_ns;
+    no_bytes_calls += more.no_bytes_calls;
   }
 };
 

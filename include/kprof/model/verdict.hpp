@@ -75,7 +75,8 @@ inline constexpr double near_roof = 0.8;
   if (out.roof.at_most && out.roof.value >= far_below) return out;
   const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
   // Work that is far from the one roof that is known may be near the other.
-  const bool has_bytes = roofs.no_bytes_ns <= 0.5 * roofs.ideal_ns;
+  const bool has_bytes = roofs.ideal_ns > 0 ? roofs.no_bytes_ns <= 0.5 * roofs.ideal_ns
+                                            : roofs.no_bytes_calls <= 0.5 * roofs.known;
   if (of_cache) out.bound = bound_by::cache;
   else if (out.roof.value >= near_roof) out.bound = c >= m ? bound_by::compute : bound_by::memory;
   else if (out.roof.value < far_below)
@@ -87,6 +88,8 @@ inline constexpr double near_roof = 0.8;
   else out.bound = bound_by::balanced;
   if (out.bound == bound_by::unknown)
     out.no_bound = has_bytes ? absence::zero_bytes : absence::no_bytes;
+  // The roof of memory may be nearer.
+  out.lost_ns.at_most = out.no_bound == absence::no_bytes;
   return out;
 }
 

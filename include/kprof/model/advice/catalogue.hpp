@@ -261,10 +261,9 @@ inline constexpr explanation explanations[] = {
     {"R3", "the rows of an operator that lose much together, and none alone",
      "below 80 % of the roof together, 10 % of the run lost, no row loses that much",
      "sum of T - least time", "kprof"},
-    {"R4", "operators without formulas take much of the time",
-     "neither flops() nor bytes(), together 20 % of the run; or flops() alone, far from the roof "
-     "of "
-     "arithmetic",
+    {"R4", "operators without formulas or a type take much of the time",
+     "neither flops() nor bytes(), together 20 % of the run; or no type; or flops() alone, far "
+     "from the roof of arithmetic",
      "not stated", "kprof"},
 };
 

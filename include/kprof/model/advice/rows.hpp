@@ -202,34 +202,48 @@ struct formulas_lacking {
   return out;
 }
 
-/// R4. Operators without formulas take much of the time, or such that say only FLOPs and are far
-/// from the roof of arithmetic.
+/// What operators may lack, and how R4 says it of one and of several.
+struct lack {
+  bool (*is_lacking)(const operator_row&);
+  const char *of_one, *of_several, *action;
+};
+inline constexpr lack lacks[] = {
+    {[](const operator_row& row) {
+       return row.flops.why == absence::no_flops && row.bytes.why == absence::no_bytes;
+     },
+     ", and says neither FLOPs nor bytes", ", and say neither FLOPs nor bytes",
+     "Two constexpr functions in a struct bring its rates, its roof and what bounds it: "
+     "kprof::count flops() const and kprof::traffic bytes() const"},
+    {[](const operator_row& row) { return row.verdict.roof.why == absence::no_type; },
+     ", and does not say what type it computes with",
+     ", and do not say what type they compute with",
+     "A member kprof::dtype type = kprof::dtype::f32, or the type that it is, brings its roof"},
+    {[](const operator_row& row) { return row.verdict.no_bound == absence::no_bytes; },
+     " far from what arithmetic allows, and does not say its bytes",
+     " far from what arithmetic allows, and do not say their bytes",
+     "kprof::traffic bytes() const tells whether memory holds it back"},
+};
+
+/// R4. Operators that lack formulas or a type take much of the time.
 [[gnu::cold]] inline bool no_formulas(const advice_facts& f, std::size_t, advice& out) {
   const double whole = f.device_ns > 0 ? f.device_ns : f.window_ns;
-  formulas_lacking found = find_lacking(f, [](const operator_row& row) {
-    return row.flops.why == absence::no_flops && row.bytes.why == absence::no_bytes;
-  });
-  const bool neither = found.all_ns > 0 && found.all_ns >= 0.2 * whole;
-  if (!neither)
-    found = find_lacking(
-        f, [](const operator_row& row) { return row.verdict.no_bound == absence::no_bytes; });
-  if (!(found.all_ns > 0) || found.all_ns < 0.2 * whole) return false;
-  out.where = found.name;
-  out.node = found.node;
-  out.time_ns = found.all_ns;
-  const bool one = found.operators == 1;
-  const std::string others = counted(found.operators - 1, "more operator", "more operators");
-  out.fact =
-      (one ? std::string{"takes"} : "and " + others + " take") +
-      sentence(" # of #", {as_share(found.all_ns / whole),
-                           as_text(f.device_ns > 0 ? "the device time" : f.whole)}) +
-      (neither ? one ? ", and says neither FLOPs nor bytes" : ", and say neither FLOPs nor bytes"
-       : one   ? " far from what arithmetic allows, and does not say its bytes"
-               : " far from what arithmetic allows, and do not say their bytes");
-  out.action = neither ? "Two constexpr functions in a struct bring its rates, its roof and what "
-                         "bounds it: kprof::count flops() const and kprof::traffic bytes() const"
-                       : "kprof::traffic bytes() const tells whether memory holds it back";
-  return true;
+  for (const lack& what : lacks) {
+    const formulas_lacking found = find_lacking(f, what.is_lacking);
+    if (!(found.all_ns > 0) || found.all_ns < 0.2 * whole) continue;
+    out.where = found.name;
+    out.node = found.node;
+    out.time_ns = found.all_ns;
+    const bool one = found.operators == 1;
+    out.fact =
+        (one ? std::string{"takes"}
+             : "and " + counted(found.operators - 1, "more operator", "more operators") + " take") +
+        sentence(" # of #", {as_share(found.all_ns / whole),
+                             as_text(f.device_ns > 0 ? "the device time" : f.whole)}) +
+        (one ? what.of_one : what.of_several);
+    out.action = what.action;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace detail::advice_rules

@@ -84,7 +84,8 @@ namespace detail::advice_rules {
   out.action = names.empty() ? "Find which scopes make slow ones slow: report(by=op+step)"
                : mostly_in_no_scope
                    ? "Put a region around what runs there, and look for what interrupts it"
-                   : "Look for what interrupts these: waiting for data, allocation, other threads";
+                   : "Look for what these do more of, and for what interrupts them: waiting for "
+                     "data, allocation, other threads";
   return true;
 }
 

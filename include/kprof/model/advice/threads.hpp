@@ -117,7 +117,6 @@ namespace detail::advice_rules {
 /// recorded have operators that nobody knows.
 [[gnu::cold]] inline bool unguarded_launches(const advice_facts& f, std::size_t, advice& out) {
   const profile& p = f.run;
-  if (p.device.complete.foreign_graphs > 0) return false;
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<double> of_thread(p.threads.size() + 1), of_name(p.device.kernels.size() + 3);
   for (const device_work& w : p.device.work) {
@@ -145,6 +144,7 @@ namespace detail::advice_rules {
         "kprof::context::current() where these are open, kprof::context_guard in that thread";
     return true;
   }
+  if (p.device.complete.foreign_graphs > 0) return false;
   const auto name = std::max_element(of_name.begin(), of_name.end());
   const std::string kernel =
       short_kernel_name(work_name(p, static_cast<std::uint32_t>(name - of_name.begin())));

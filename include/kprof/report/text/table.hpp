@@ -57,6 +57,20 @@ namespace detail {
   return share;
 }
 
+/// Also of rows that have no line of their own.
+[[gnu::cold]] inline void print_impossible(page& out, const operator_groups& chosen) {
+  std::vector<std::string> found;
+  for (const operator_group& g : chosen.groups)
+    for (const operator_row& row : g.rows)
+      if (row.verdict.bound == bound_by::impossible) found.push_back(name_of(row));
+  concerned_names(std::move(found))
+      .print(out,
+             "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
+             "work was skipped or done elsewhere; totals count its work, and their rates and the "
+             "first line leave it out if they can: ",
+             [](std::size_t) { return true; });
+}
+
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
 [[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
@@ -99,11 +113,7 @@ namespace detail {
               [&](std::size_t i) {
                 return plan.roofs && rows[i]->verdict.roof.known() && rows[i]->verdict.roof.at_most;
               });
-  names.print(out,
-              "impossible, faster than this machine can be: a formula or a ceiling is wrong, or "
-              "work was skipped or done elsewhere; totals count its work, and rates of totals "
-              "leave it out if they can: ",
-              [&](std::size_t i) { return rows[i]->verdict.bound == bound_by::impossible; });
+  print_impossible(out, chosen);
   if (plan.roofs) print_several_threads(out, p);
   print_first_calls(out, chosen, row_describer(p, plan, false), plan);
   names.print(
@@ -227,14 +237,15 @@ inline constexpr std::size_t longest_listed = 40;
   // Memory for marks is spent before that for the timeline where steps are short.
   const std::uint64_t unmarked = own.count - std::min(own.count, marks);
   const std::uint64_t partial = own.count - std::min(own.count, whole + unmarked);
-  const auto add_those = [&](std::uint64_t steps, const char* which) {
-    if (steps != 0)
-      text += "; and those of " + counted(steps, "step", "steps") + " of " + format_count(ended) +
-              which;
+  const auto add_those = [&](std::uint64_t steps, const std::string& which) {
+    if (steps != 0) text += "; and those of " + counted(steps, "step", "steps") + which;
   };
-  add_those(partial, " that the timeline does not have whole");
-  add_those(unmarked, " whose marks are not kept");
-  add_those(ended - std::min(ended, own.count), " of other threads than the one with most time");
+  const std::string of = " of " + format_count(own.count);
+  add_those(partial, of + " that the timeline does not have whole");
+  add_those(unmarked, of + " whose marks are not kept");
+  add_those(ended - std::min(ended, own.count), " of threads other than " +
+                                                    out.safe(thread_text(p, own.thread)) +
+                                                    ", whose steps take most time");
   if (plan.device && !knows_device)
     text += "; and the work of devices, whose timeline has that of no such step whole";
   else if (plan.device && lacks_device)

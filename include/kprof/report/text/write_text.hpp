@@ -49,10 +49,11 @@ namespace detail {
   const auto is_impossible = [&](const scope_node& n) {
     return roofs.of(static_cast<std::size_t>(&n - p.nodes.data())).is_impossible;
   };
-  bool lacks_calls = false, some_impossible = false;
+  bool lacks_calls = false;
+  std::uint64_t impossible = 0;  // calls
   for (const scope_node& n : p.nodes) {
     lacks_calls = lacks_calls || (n.kind == scope_kind::op && n.merged);
-    some_impossible = some_impossible || is_impossible(n);
+    if (is_impossible(n)) impossible += finished_calls(n);
   }
   const operator_row all =
       operator_total(p, [&](const scope_node& n) { return !n.merged && !is_impossible(n); });
@@ -74,7 +75,8 @@ namespace detail {
                 : is_most_of_run         ? ""
                                          : "at ")
         .append(format_share(all.verdict.roof.value) + " of the roof");
-  if (some_impossible) text += ", without what is impossible";
+  if (impossible > 0)
+    text += ", without " + counted(impossible, "impossible call", "impossible calls");
   return text;
 }
 
