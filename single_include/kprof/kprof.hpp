@@ -11633,10 +11633,17 @@ struct row_roofs {
   struct judged {
     roof_sum roofs;
     double time_ns = 0;
+    double all_ns = 0;        // of the row
     bool leaves_out = false;  // impossible calls, whose time is none of the others'
+
+    /// A rate of the row's work, `of_impossible` of which is that of impossible calls.
+    figure rate(double work, double of_impossible, absence why) const noexcept {
+      return leaves_out ? ratio({work - of_impossible, why}, time_ns * 1e-9, absence::no_time)
+                        : ratio({work, why}, all_ns * 1e-9, absence::no_time);
+    }
   };
   judged by(std::uint64_t operators, double all_ns, double impossible_ns) const noexcept {
-    judged out{possible, all_ns};
+    judged out{possible, all_ns, all_ns};
     const bool some = possible.known > 0, any = impossible.known > 0;
     // An operator is what most of its time is.
     if (any && (!some || (operators == 1 && impossible_ns > 0.5 * all_ns))) {
@@ -15061,13 +15068,8 @@ struct device_row_sum {
                   calls > 0 ? absence::none : absence::no_calls});
     row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
     const row_roofs::judged judged = roof.by(row.operators, total.ns, impossible_ns);
-    const auto rate = [&](double work, double impossible, const figure& of) {
-      if (judged.leaves_out) work -= impossible;
-      return ratio({work, std::max(of.why, timed)},
-                   (judged.leaves_out ? judged.time_ns : total.ns) * 1e-9, absence::no_time);
-    };
-    row.flops_per_s = rate(flops, impossible_flops, row.flops);
-    row.bytes_per_s = rate(bytes, impossible_bytes, row.bytes);
+    row.flops_per_s = judged.rate(flops, impossible_flops, std::max(row.flops.why, timed));
+    row.bytes_per_s = judged.rate(bytes, impossible_bytes, std::max(row.bytes.why, timed));
     verdict_facts facts;
     facts.time_ns = judged.time_ns;
     facts.timed = timed;
@@ -15730,13 +15732,8 @@ struct row_sum {
     const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
     const row_roofs::judged judged =
         roof.by(mostly_known ? row.operators : 1, row.total_ns, impossible_ns);
-    const auto rate = [&](double work, double impossible, const figure& of) {
-      if (judged.leaves_out) work -= impossible;
-      return ratio({work, std::max(of.why, untimed)},
-                   (judged.leaves_out ? judged.time_ns : row.total_ns) * 1e-9, absence::no_time);
-    };
-    row.flops_per_s = rate(timed_flops, impossible_flops, row.flops);
-    row.bytes_per_s = rate(timed_bytes, impossible_bytes, row.bytes);
+    row.flops_per_s = judged.rate(timed_flops, impossible_flops, std::max(row.flops.why, untimed));
+    row.bytes_per_s = judged.rate(timed_bytes, impossible_bytes, std::max(row.bytes.why, untimed));
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting(p);
@@ -43937,8 +43934,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_ATTRIBUTE_PART_NOTES_HPP
 #define KPROF_ATTRIBUTE_PART_NOTES_HPP
 
-// What notes say of calls that threads share: how they name a call, how many of many are told, and
-// parts that belong to no call. Included by shared_calls.hpp. Pure.
+// The texts of notes on calls that threads share: how a note names a call, the first few of many
+// notes, and a part that belongs to no call. Included by shared_calls.hpp. Pure.
 
 #include <cstddef>
 #include <cstdint>

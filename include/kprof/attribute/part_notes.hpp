@@ -2,8 +2,8 @@
 #ifndef KPROF_ATTRIBUTE_PART_NOTES_HPP
 #define KPROF_ATTRIBUTE_PART_NOTES_HPP
 
-// What notes say of calls that threads share: how they name a call, how many of many are told, and
-// parts that belong to no call. Included by shared_calls.hpp. Pure.
+// The texts of notes on calls that threads share: how a note names a call, the first few of many
+// notes, and a part that belongs to no call. Included by shared_calls.hpp. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>

@@ -72,13 +72,8 @@ struct device_row_sum {
                   calls > 0 ? absence::none : absence::no_calls});
     row.device_mean_ns = ratio({total.ns, timed}, calls, absence::no_calls);
     const row_roofs::judged judged = roof.by(row.operators, total.ns, impossible_ns);
-    const auto rate = [&](double work, double impossible, const figure& of) {
-      if (judged.leaves_out) work -= impossible;
-      return ratio({work, std::max(of.why, timed)},
-                   (judged.leaves_out ? judged.time_ns : total.ns) * 1e-9, absence::no_time);
-    };
-    row.flops_per_s = rate(flops, impossible_flops, row.flops);
-    row.bytes_per_s = rate(bytes, impossible_bytes, row.bytes);
+    row.flops_per_s = judged.rate(flops, impossible_flops, std::max(row.flops.why, timed));
+    row.bytes_per_s = judged.rate(bytes, impossible_bytes, std::max(row.bytes.why, timed));
     verdict_facts facts;
     facts.time_ns = judged.time_ns;
     facts.timed = timed;

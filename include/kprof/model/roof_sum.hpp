@@ -92,10 +92,17 @@ struct row_roofs {
   struct judged {
     roof_sum roofs;
     double time_ns = 0;
+    double all_ns = 0;        // of the row
     bool leaves_out = false;  // impossible calls, whose time is none of the others'
+
+    /// A rate of the row's work, `of_impossible` of which is that of impossible calls.
+    figure rate(double work, double of_impossible, absence why) const noexcept {
+      return leaves_out ? ratio({work - of_impossible, why}, time_ns * 1e-9, absence::no_time)
+                        : ratio({work, why}, all_ns * 1e-9, absence::no_time);
+    }
   };
   judged by(std::uint64_t operators, double all_ns, double impossible_ns) const noexcept {
-    judged out{possible, all_ns};
+    judged out{possible, all_ns, all_ns};
     const bool some = possible.known > 0, any = impossible.known > 0;
     // An operator is what most of its time is.
     if (any && (!some || (operators == 1 && impossible_ns > 0.5 * all_ns))) {

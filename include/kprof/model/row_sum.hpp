@@ -216,13 +216,8 @@ struct row_sum {
     const bool mostly_known = roofless_ns <= 0.5 * row.total_ns;
     const row_roofs::judged judged =
         roof.by(mostly_known ? row.operators : 1, row.total_ns, impossible_ns);
-    const auto rate = [&](double work, double impossible, const figure& of) {
-      if (judged.leaves_out) work -= impossible;
-      return ratio({work, std::max(of.why, untimed)},
-                   (judged.leaves_out ? judged.time_ns : row.total_ns) * 1e-9, absence::no_time);
-    };
-    row.flops_per_s = rate(timed_flops, impossible_flops, row.flops);
-    row.bytes_per_s = rate(timed_bytes, impossible_bytes, row.bytes);
+    row.flops_per_s = judged.rate(timed_flops, impossible_flops, std::max(row.flops.why, untimed));
+    row.bytes_per_s = judged.rate(timed_bytes, impossible_bytes, std::max(row.bytes.why, untimed));
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting(p);
