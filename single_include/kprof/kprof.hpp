@@ -46568,6 +46568,16 @@ class record_reader {
     const std::lock_guard lock(reading_);
     while (read_one()) {}
   }
+  /// Calls f while nobody reads: the subscription by which records are read is about to change.
+  /// CUPTI may call the program's threads meanwhile, this one too.
+  template <typename F>
+  auto while_none_reads(const F& f) {
+    const std::lock_guard lock(reading_);
+    paused_ = true;
+    const auto result = f();
+    paused_ = false;
+    return result;
+  }
   /// Buffers that came back and were none of kprof's, since the last call.
   std::uint64_t take_foreign_buffers() noexcept { return foreign_buffers_.exchange(0); }
   /// Whether a record of device work had no correlation id.
@@ -46624,7 +46634,8 @@ class record_reader {
   // Reading needs nothing of CUPTI's that another thread might hold; even so, callers do not try
   // for ever.
   void help() noexcept {
-    if (reading_.try_lock()) {
+    // The thread that holds reading_ meanwhile may be this one.
+    if (!paused_ && reading_.try_lock()) {
       read_one();
       reading_.unlock();
     } else {
@@ -46683,7 +46694,8 @@ class record_reader {
   const client& cupti_;
   const clock_offset& clock_;
   buffer_pool pool_;
-  std::mutex reading_;  // held by the one thread that reads
+  std::mutex reading_;  // held by the one thread that reads, and to change the subscription
+  std::atomic<bool> paused_{false};
   std::mutex waiting_;  // held only to look whether a buffer is queued
   std::condition_variable wake_;
   std::atomic<bool> ids_are_missing_{false};
@@ -47522,7 +47534,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
-    const cupti::result r = client_.subscribe(to, version_, alone);
+    const cupti::result r =
+        reader_.while_none_reads([&] { return client_.subscribe(to, version_, alone); });
     is_beside_others = client_.is_beside_others();
     if (r != cupti::success) {
       if (client_.handle() != nullptr) end_subscription();
@@ -47536,7 +47549,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void end_subscription() {
     listening_ = false;
     failed_.forget(cupti::failing::the_end);
-    failed_.note(cupti::failing::the_end, client_.unsubscribe());
+    failed_.note(cupti::failing::the_end,
+                 reader_.while_none_reads([&] { return client_.unsubscribe(); }));
   }
   status enable(bool calls) {
     if (const cupti::result r = callbacks_.enable(client_.handle(), calls); r != cupti::success)

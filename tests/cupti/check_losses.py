@@ -90,6 +90,12 @@ check(
     in "".join(numbers(r).get("notes", [])),
     r,
 )
+r = run("works_in_every_way", FAIL="cuptiActivityFlushAll", END_MS=20, KERNEL_US=2000)
+check(
+    "nobody reads by a subscription while it is being ended",
+    r.returncode == 7 and "misuse" not in numbers(r) and r.made_to_fail > 0,
+    r,
+)
 for clock in ("realtime", "monotonic"):
     # Kernels so long that the later ones wait, however slow the launches are.
     r = run("compares_clocks", CLOCK=clock, KERNEL_US=20000)

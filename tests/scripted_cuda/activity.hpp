@@ -31,6 +31,8 @@ struct for_second_set {
 };
 CUptiResult finished(CUptiResult result);
 void install_hooks();
+// Of a subscription that is being ended: all buffers, and takes SCRIPTED_END_MS.
+void give_all_back();
 
 template <class Body>
 CUptiResult cupti_call(unsigned rules, const char* function, const Body& body) {

@@ -4,9 +4,12 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -54,6 +57,8 @@ CUptiResult flush(bool forced) {
   return CUPTI_SUCCESS;
 }
 
+std::atomic<bool> ending{false};  // a subscription
+
 bool has_stack(CUpti_ExternalCorrelationKind kind) {
   return kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID &&
          kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
@@ -70,6 +75,15 @@ std::atomic<std::size_t> attributes[16] = {3'200'000, 8U << 20U, 250, 0, 0,     
                                            3,         0,         0,   1, 16U << 20U};
 
 }  // namespace
+
+void scripted::give_all_back() {
+  const std::uint64_t takes = shared().set.end_ms;
+  if (takes == 0) return;
+  ending = true;
+  static_cast<void>(flush(true));
+  std::this_thread::sleep_for(std::chrono::milliseconds(takes));
+  ending = false;
+}
 
 extern "C" {
 
@@ -136,6 +150,7 @@ CUptiResult cuptiActivityFlushPeriod(std::uint32_t) {
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* data, std::size_t valid,
                                        CUpti_Activity** record) {
   if (shared().forked) scripted_note_misuse("cuptiActivityGetNextRecord in a forked child");
+  if (ending) scripted_note_misuse("records are read by a subscription that is being ended");
   if (data == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!current_thread().in_second_set && scripted_call_fails(__func__)) return CUPTI_ERROR_UNKNOWN;
   std::size_t at = 0;

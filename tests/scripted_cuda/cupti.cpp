@@ -220,6 +220,7 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   return cupti_call(anywhere, __func__, [&] {
     if (!valid(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
     if (shared().set.refuse_end) return CUPTI_ERROR_INVALID_OPERATION;
+    give_all_back();
     shared().beside_others = false;
     return subscriber = nullptr, CUPTI_SUCCESS;
   });

@@ -64,6 +64,7 @@ void read(settings& set) {
   set.odd = number("SCRIPTED_ODD", 0);
   set.carve_out = number("SCRIPTED_CARVE_OUT", 0);
   set.cut = number("SCRIPTED_CUT", 0);
+  set.end_ms = number("SCRIPTED_END_MS", 0);
   set.monotonic_clock = equals("SCRIPTED_CLOCK", "monotonic");
   set.refuse_end = number("SCRIPTED_REFUSE_END", 0) != 0;
   set.no_driver = number("SCRIPTED_NO_DRIVER", 0) != 0;

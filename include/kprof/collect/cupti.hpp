@@ -163,7 +163,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
-    const cupti::result r = client_.subscribe(to, version_, alone);
+    const cupti::result r =
+        reader_.while_none_reads([&] { return client_.subscribe(to, version_, alone); });
     is_beside_others = client_.is_beside_others();
     if (r != cupti::success) {
       if (client_.handle() != nullptr) end_subscription();
@@ -177,7 +178,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void end_subscription() {
     listening_ = false;
     failed_.forget(cupti::failing::the_end);
-    failed_.note(cupti::failing::the_end, client_.unsubscribe());
+    failed_.note(cupti::failing::the_end,
+                 reader_.while_none_reads([&] { return client_.unsubscribe(); }));
   }
   status enable(bool calls) {
     if (const cupti::result r = callbacks_.enable(client_.handle(), calls); r != cupti::success)

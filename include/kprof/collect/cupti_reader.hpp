@@ -41,6 +41,16 @@ class record_reader {
     const std::lock_guard lock(reading_);
     while (read_one()) {}
   }
+  /// Calls f while nobody reads: the subscription by which records are read is about to change.
+  /// CUPTI may call the program's threads meanwhile, this one too.
+  template <typename F>
+  auto while_none_reads(const F& f) {
+    const std::lock_guard lock(reading_);
+    paused_ = true;
+    const auto result = f();
+    paused_ = false;
+    return result;
+  }
   /// Buffers that came back and were none of kprof's, since the last call.
   std::uint64_t take_foreign_buffers() noexcept { return foreign_buffers_.exchange(0); }
   /// Whether a record of device work had no correlation id.
@@ -97,7 +107,8 @@ class record_reader {
   // Reading needs nothing of CUPTI's that another thread might hold; even so, callers do not try
   // for ever.
   void help() noexcept {
-    if (reading_.try_lock()) {
+    // The thread that holds reading_ meanwhile may be this one.
+    if (!paused_ && reading_.try_lock()) {
       read_one();
       reading_.unlock();
     } else {
@@ -156,7 +167,8 @@ class record_reader {
   const client& cupti_;
   const clock_offset& clock_;
   buffer_pool pool_;
-  std::mutex reading_;  // held by the one thread that reads
+  std::mutex reading_;  // held by the one thread that reads, and to change the subscription
+  std::atomic<bool> paused_{false};
   std::mutex waiting_;  // held only to look whether a buffer is queued
   std::condition_variable wake_;
   std::atomic<bool> ids_are_missing_{false};
