@@ -20,6 +20,7 @@
 #include <kprof/op.hpp>
 #if KPROF_ENABLE
 #include <kprof/attach/hub.hpp>
+#include <kprof/attach/scope_calls.hpp>
 #include <kprof/attach/step.hpp>
 #else
 #include <kprof/attach/guards_off.hpp>
@@ -65,10 +66,10 @@
       0, __LINE__, __FILE__, &::kprof::detail::desc<Op>, &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();       \
   const ::kprof::detail::scope_guard kprof_scope =                                       \
-      __builtin_expect(kprof_api != nullptr, 0)                                          \
+      KPROF_DETAIL_SELDOM(::kprof::detail::listens(kprof_api))                           \
           ? ::kprof::detail::scope_guard(::kprof::detail::open_op<Op>(                   \
                 *kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)))         \
-          : ::kprof::detail::scope_guard(0)
+          : ::kprof::detail::scope_guard(::kprof::detail::no_scope(kprof_api))
 
 /// Guards the rest of the block as this thread's `part`, from 0, of one call of operator `Op` that
 /// `parts` threads share, each with such a guard. The parameters, an lvalue or a braced list, are
@@ -94,10 +95,10 @@
                                                     &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();  \
   const ::kprof::detail::scope_guard kprof_scope =                                  \
-      __builtin_expect(kprof_api != nullptr, 0)                                     \
+      KPROF_DETAIL_SELDOM(::kprof::detail::listens(kprof_api))                      \
           ? ::kprof::detail::scope_guard(::kprof::detail::open_region(              \
                 *kprof_api, kprof_site, ::kprof::detail::region_name(name)))        \
-          : ::kprof::detail::scope_guard(0)
+          : ::kprof::detail::scope_guard(::kprof::detail::no_scope(kprof_api))
 
 KPROF_DETAIL_BEGIN
 
@@ -106,10 +107,6 @@ namespace detail {
 /// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of
 /// it.
 inline constexpr std::uint32_t max_region_name = 1000;
-
-KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept {
-  return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE);
-}
 
 template <class Op>
 constexpr const Op& make(const Op& params) noexcept {
@@ -139,17 +136,6 @@ KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, &op_desc_of<
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
 
-/// Closes an open scope through the functions of the latest listener. The guarded function then
-/// keeps the token alone; keeping the table that opened the scope as well would take it two or
-/// three instructions more.
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline void close(scope_token scope) noexcept {
-  if (__builtin_expect(scope != 0, 0)) {
-    // A variable of its own: CUDA 13.0's cudafe++ crashes on a call through the builtin's result.
-    const scope_api* const listener = __atomic_load_n(&this_module.latest, __ATOMIC_RELAXED);
-    listener->end(scope);
-  }
-}
-
 /// `params`: of type Op, or call_part<Op>.
 template <class Op, class Params>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(
@@ -158,9 +144,7 @@ template <class Op, class Params>
                                       ? op_desc_of<Op>.params_size
                                       : static_cast<std::uint32_t>(sizeof(Params));
   static_cast<void>(&listed<Op>);
-  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
-    return api.begin[bytes / 8](where, &params);
-  else return api.begin_any(where, &params, bytes);
+  return begin_from_guard<bytes>(api, where, &params);
 }
 
 [[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope_token open_region(const scope_api& api,
@@ -186,15 +170,15 @@ template <class Op>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const Op& params) noexcept {
   static_assert(check_operator<Op>());
   const scope_api* const api = listener();
-  return __builtin_expect(api != nullptr, 0) ? open_op<Op>(*api, common_site<Op>, params) : 0;
+  return KPROF_DETAIL_SELDOM(listens(api)) ? open_op<Op>(*api, common_site<Op>, params)
+                                           : no_scope(api);
 }
 template <class Name>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_region(
     const Name& name) noexcept {
   const scope_api* const api = listener();
-  return __builtin_expect(api != nullptr, 0)
-             ? open_region(*api, common_site<void>, region_name(name))
-             : 0;
+  return KPROF_DETAIL_SELDOM(listens(api)) ? open_region(*api, common_site<void>, region_name(name))
+                                           : no_scope(api);
 }
 
 /// Closes a scope when it is destroyed. What KPROF_OP and KPROF_REGION declare.
@@ -202,7 +186,7 @@ class scope_guard {
  public:
   /// `scope`: 0 where nobody listens.
   KPROF_DETAIL_LOCAL explicit scope_guard(scope_token scope) noexcept : scope_(scope) {}
-  KPROF_DETAIL_LOCAL ~scope_guard() { close(scope_); }
+  [[gnu::always_inline]] KPROF_DETAIL_LOCAL ~scope_guard() { close(scope_); }
   scope_guard(const scope_guard&) = delete;
   scope_guard& operator=(const scope_guard&) = delete;
 

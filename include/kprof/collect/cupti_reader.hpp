@@ -47,9 +47,9 @@ class record_reader {
   auto while_none_reads(const F& f) {
     const std::lock_guard lock(reading_);
     paused_ = true;
-    const auto result = f();
+    const auto out = f();
     paused_ = false;
-    return result;
+    return out;
   }
   /// Buffers that came back and were none of kprof's, since the last call.
   std::uint64_t take_foreign_buffers() noexcept { return foreign_buffers_.exchange(0); }
