@@ -20,7 +20,7 @@ new vm.Script('"use strict";' + all.map((name) =>
 
 const element = { textContent: JSON.stringify({
   rows: { count: 2, name: { all: ["Gemm", "Relu"], of: [0, 1] }, brief: { all: [""], of: { same: 0,
-    count: 2 } }, calls: [], roof: [], bound: [], pass: [], time: [3, 1],
+    count: 2 } }, calls: [], roof: [], bound: ["", ""], needed: [0, 0], pass: [], time: [3, 1],
     metrics: { self: [3, 1], total: "self", lost: [2, 1], min: [1, 100], max: [10, 10000] } },
   metrics: [{ id: "self", label: "self", unit: "ns", meaning: "" }], total: {}, whole: 4 }) };
 const page = { document: { getElementById: () => element, createElement: () => ({}) },
@@ -34,10 +34,10 @@ vm.runInContext(["core.js", "columns.js", "operators.js", "timeline_model.js",
   fs.readFileSync(path.join(folder, name), "utf8")).join("") +
   ";this.out = { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName, " +
   "placesOverTime, nearestSlice, troubleOf, gainPlaces, groupedRows, boundOf, padded, logPlace, " +
-  "callRange, stepsShown, stepsNote };", page);
+  "callRange, stepsShown, stepsNote, table, state };", page);
 const { three, time, si, percent, count, aligned, nice, rows, metricOf, hueName,
   placesOverTime, nearestSlice, troubleOf, gainPlaces, groupedRows, boundOf, padded, logPlace,
-  callRange, stepsShown, stepsNote } = page.out;
+  callRange, stepsShown, stepsNote, table, state } = page.out;
 
 const same = (seen, wanted) => assert.deepStrictEqual(JSON.parse(JSON.stringify(seen)), wanted);
 same([0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -8.3, null, 0.0001].map(three),
@@ -68,6 +68,14 @@ same([padded("1.57e9", 3), padded("1,234", 3), padded("123,456", 4)],
   ["1.57e9\u2008\u2007\u2007\u2007", "1,234\u2008\u2007\u2007\u2007", "123,456"]);
 // Groups stand in the order of what their cells show.
 same(groupedRows().map((g) => [g.key, g.shown]), [["Relu", 0.75], ["Gemm", 0.5]]);
+assert(groupedRows() === groupedRows());  // made once, until one sorts, groups or filters
+for (const [change, wanted] of [[() => { table.down = false; }, ["Gemm", "Relu"]],
+  [() => { table.sort = "time"; }, ["Relu", "Gemm"]], [() => { table.group = "none"; }, [""]],
+  [() => { table.group = "operator"; state.match = [1, 0]; }, ["Gemm"]],
+  [() => { state.match = null; }, ["Relu", "Gemm"]]]) {
+  change();
+  same(groupedRows().map((g) => g.key), wanted);
+}
 rows.bound = ["memory", "latency"];
 same([[0, 1], [1]].map(boundOf), ["memory", "latency"]);
 same(callRange, [1, 10000]);

@@ -40,8 +40,7 @@ const columnById = Object.fromEntries(COLUMNS.map((c) => [c.id, c]));
 
 /** Whether any row has something to show in it. */
 function says(column) {
-  if (column.id === "operator") return true;
-  if (column.id === "bar") return true;
+  if (column.id === "operator" || column.id === "bar") return true;
   if (column.id === "hist") return rows.calls.length > 0;
   if (column.id === "bound") return rows.bound.some(Boolean);
   if (column.text) {

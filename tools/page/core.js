@@ -95,6 +95,8 @@ const rows = decoded(data.rows);
 const total = decoded(data.total);
 const metricOf = (row, id) => (rows.metrics[id] ? rows.metrics[id][row] : null);
 const allRows = Array.from({ length: rows.count }, (_, i) => i);
+const sumOf = (list, of) => list.reduce((sum, x) => sum + of(x), 0);
+const timeOf = (list) => sumOf(list, (row) => rows.time[row]);
 const byTime = (a, b) => rows.time[b] - rows.time[a];
 /** What tells the row from others of its operator. */
 const paramsOf = (row) => rows.brief[row] || rows.parameters[row];

@@ -15,7 +15,7 @@ function sortValue(row) {
   return inTable(rows, table.sort, row);
 }
 function compare(a, b) {
-  const x = sortValue(a), y = sortValue(b);
+  const x = table.values[a], y = table.values[b];
   if (x === y) return byTime(a, b);
   if (x === null || x === "") return 1;   // what is not known stands last in any order
   if (y === null || y === "") return -1;
@@ -27,10 +27,16 @@ const groupText = (row) => (table.group === "none" ? "" : table.group === "bound
   ? rows.bound[row] || "n/a" : rows[table.group === "operator" ? "name" : table.group][row]);
 
 /** What is above a roof adds nothing to what is needed: its formula or the roof is wrong. */
-const neededBy = (list) => list.reduce((sum, row) =>
-  sum + (rows.bound[row] === "impossible" ? 0 : rows.needed[row]), 0);
-/** The groups with their rows, all sorted; sums come from the groups' own table, if any. */
+const neededBy = (list) =>
+  sumOf(list, (row) => (rows.bound[row] === "impossible" ? 0 : rows.needed[row]));
+/** The groups with their rows, all sorted; sums come from the groups' own table, if any. They are
+ * the same until one sorts, groups or filters. */
 function groupedRows() {
+  const of = table.group + table.sort + table.down;
+  if (table.of === of && table.match === state.match) return table.sections;
+  table.of = of;
+  table.match = state.match;
+  table.values = allRows.map(sortValue);
   const found = new Map();
   for (const row of allRows) {
     if (isOff(row)) continue;
@@ -42,12 +48,12 @@ function groupedRows() {
   const text = { operator: "name", pass: "pass", dtype: "dtype" }[table.group];
   for (const group of found.values()) {
     group.rows.sort(compare);
-    group.ns = group.rows.reduce((sum, row) => sum + rows.time[row], 0);
+    group.ns = timeOf(group.rows);
     group.at = source && !state.match ? source[text].indexOf(group.key) : -1;
     group.needed = group.at >= 0 ? source.needed[group.at] : neededBy(group.rows);
     group.shown = columnById[table.sort]?.text ? null : shownOf(group, table.sort);
   }
-  return [...found.values()].sort(compareGroups);
+  return table.sections = [...found.values()].sort(compareGroups);
 }
 /** What the group's cell of a column shows; null where that is nothing. */
 function shownOf(group, id) {
@@ -55,7 +61,7 @@ function shownOf(group, id) {
   if (group.at >= 0) return inTable(groups[table.group], id, group.at);
   const m = metricById[id];
   return !m || (m.adds !== "sum" && id !== "lost") ? null
-    : group.rows.reduce((sum, row) => sum + (inTable(rows, id, row) || 0), 0);
+    : sumOf(group.rows, (row) => inTable(rows, id, row) || 0);
 }
 /** By what their cells show, or else by their first rows. */
 function compareGroups(a, b) {
@@ -71,7 +77,7 @@ const boundOf = (list) =>
 function nameRoom(columns) {
   if (state.printing) return 400;
   if (isNarrow()) return Math.floor((innerWidth - 130) / 8.4) + 12;
-  const others = columns.reduce((sum, c) => sum + (c.width ? wideOf(c) : 0), 0);
+  const others = sumOf(columns, (c) => (c.width ? wideOf(c) : 0));
   return Math.max(12, Math.floor((table.wide_px - others - 28) / 7.2));
 }
 function cellsOf(columns, row) {
@@ -191,10 +197,9 @@ function appendFolded(columns, body, key, list, isKept, show) {
   line(behind, "more", until, from, until + step);
 }
 function moreRow(columns, hidden, word, expand) {
-  const group = { ns: hidden.reduce((s, row) => s + rows.time[row], 0),
-    needed: neededBy(hidden), bound: boundOf(hidden) };
-  const lost = hidden.reduce((s, row) => s + (lostOf(row) || 0), 0);
-  const calls = hidden.reduce((s, row) => s + (metricOf(row, "calls") || 0), 0);
+  const group = { ns: timeOf(hidden), needed: neededBy(hidden), bound: boundOf(hidden) };
+  const lost = sumOf(hidden, (row) => lostOf(row) || 0);
+  const calls = sumOf(hidden, (row) => metricOf(row, "calls") || 0);
   const wrong = hidden.filter((row) => rows.bound[row] === "impossible").length;
   return el("tr", { class: word + " dim" },
     el("th", { scope: "row", style: "padding-left:20px" },
@@ -240,13 +245,12 @@ function tableHead(columns) {
   })));
 }
 function tableFoot(columns, sections) {
-  const shown = sections.flatMap((g) => g.rows);
-  const all = { ns: shown.reduce((s, row) => s + rows.time[row], 0),
+  const all = { ns: sumOf(sections, (g) => g.ns),
     needed: 0, bound: total.bound ? total.bound[0] : "", isSum: true };
   const values = state.match ? null : (c) => inTable(total, c.id, 0);
   const foot = [el("tr", null, el("th", { scope: "row" }, state.match ? "shown" : "all operators"),
     sumCells(columns, all, values))];
-  const outside = data.whole - rows.time.reduce((s, t) => s + t, 0);
+  const outside = data.whole - timeOf(allRows);
   if (!state.match && outside > 0.0005 * data.whole)
     foot.push(el("tr", null, el("th", { scope: "row" }, device ? "in no operator"
       : "in regions alone"),
@@ -289,10 +293,9 @@ function showTable(group) {
   showCount(sections);
 }
 function showCount(sections) {
-  const shown = sections.flatMap((g) => g.rows);
-  const ns = shown.reduce((s, row) => s + rows.time[row], 0);
+  const shown = sumOf(sections, (g) => g.rows.length), ns = sumOf(sections, (g) => g.ns);
   byId("operators_n").textContent = state.match
-    ? `${count(shown.length)} of ${count(rows.count)} rows, ${time(ns)}`
+    ? `${count(shown)} of ${count(rows.count)} rows, ${time(ns)}`
     : `${count(rows.count)} row${rows.count === 1 ? "" : "s"}, ` +
       `${device ? "device time" : "own time"} of the whole run`;
 }

@@ -49,7 +49,7 @@ function shareParts() {
     name: table.name[i], ns: table.time[i], needed: table.needed[i], bound: table.bound[i],
     row: allRows.filter((row) => rows.name[row] === table.name[i]).sort(byTime)[0],
   })).filter((p) => p.ns > 0).sort((a, b) => b.ns - a.ns);
-  const inside = parts.reduce((sum, p) => sum + p.ns, 0);
+  const inside = sumOf(parts, (p) => p.ns);
   const outside = data.whole - inside;
   if (outside > 0.001 * data.whole)
     parts.push({ name: data.device ? "no operator" : "regions alone", ns: outside, needed: 0,
@@ -81,7 +81,7 @@ function shareLines(parts, all) {
 
 function showShare() {
   const parts = shareParts();
-  const all = parts.reduce((sum, p) => sum + p.ns, 0);
+  const all = sumOf(parts, (p) => p.ns);
   const box = byId("share");
   if (!(all > 0)) { box.replaceChildren(); return; }
   if (isNarrow()) { box.replaceChildren(...shareLines(parts, all)); return; }

@@ -259,9 +259,9 @@ function roofFinding(points) {
   return `Roofline of ${points.length} rows` + (worst === undefined ? "" :
     `; most is lost by ${titleOf(worst)}, at ${percent(metricOf(worst, "roof"))} of the roof`);
 }
+const losing = allRows.filter((row) => lostOf(row) > 0).sort((a, b) => lostOf(b) - lostOf(a));
 function showFurthest() {
-  const worst = allRows.filter((row) => lostOf(row) > 0 && !isOff(row))
-    .sort((a, b) => lostOf(b) - lostOf(a)).slice(0, 7);
+  const worst = losing.filter((row) => !isOff(row)).slice(0, 7);
   byId("roofline_s").replaceChildren(
     worst.length ? el("h3", null, "Furthest from the roof: lost in the run") : "",
     ...worst.map((row) => el("button", { class: "item", type: "button", title: titleOf(row),

@@ -35,7 +35,7 @@ function sumsOf(lane, line) {
 function drawColumn(pen, lane, line, first, next, x0, x1, y, high) {
   const c = view.colours, sums = sumsOf(lane, line), w = Math.max(1, x1 - x0);
   const parts = sums.time.map((column) => (column ? column[next] - column[first] : 0));
-  const all = parts.reduce((sum, ns) => sum + (ns || 0), 0) || 1;
+  const all = sumOf(parts, (ns) => ns || 0) || 1;
   let bottom = y + high - 1;
   parts.forEach((ns, hue) => {
     if (!(ns > 0)) return;

@@ -109,7 +109,7 @@ function rateLane(id, sources) {
 if (timeline) {
   timeline.node.forEach((node, i) => nodeAt.set(node, { id: node, name: timeline.node_name[i],
     row: timeline.node_row[i], op: timeline.node_op[i] === 1, parent: timeline.node_parent[i] }));
-  const busy = (lane) => lane.ns.reduce((sum, ns) => sum + ns, 0);
+  const busy = (lane) => sumOf(lane.ns, (ns) => ns);
   const made = timeline.lanes.map(decoded).map((lane, i) =>
     ({ ...lane, at: i, busy: busy(lane), rows: rowsOfLane(lane) })).filter((l) => l.begin.length);
   const ofKind = (kind) => made.filter((l) => l.kind === kind).sort((a, b) => b.busy - a.busy);

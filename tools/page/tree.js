@@ -13,7 +13,7 @@ const treeView = { by: device ? "device" : "host", at: null, boxes: [], order: "
 function widthsBy(times) {
   const out = times.slice();
   for (let i = out.length - 1; i >= 0; i--)
-    if (!(out[i] > 0)) out[i] = nodes[i].children.reduce((sum, c) => sum + out[c.i], 0);
+    if (!(out[i] > 0)) out[i] = sumOf(nodes[i].children, (c) => out[c.i]);
   return out;
 }
 const treeWidths = { host: widthsBy(tree.total), device: device ? widthsBy(tree.device) : null };
@@ -34,7 +34,7 @@ function layout(at) {
     out.push({ n, x, y, w: widthOf(n) * part });
     let from = x;
     const inside = inOrder(n.children);
-    const sum = inside.reduce((s, c) => s + widthOf(c), 0);
+    const sum = sumOf(inside, widthOf);
     const below = sum > widthOf(n) ? part * widthOf(n) / sum : part;
     for (const c of inside) {
       put(c, from, y + highOf(n), below);
@@ -109,7 +109,7 @@ function showTree() {
   const host = byId("tree_b"), width = host.clientWidth;
   const items = layout(treeView.at);
   const whole = treeView.at ? widthOf(treeView.at)
-    : topNodes.reduce((sum, n) => sum + widthOf(n), 0);
+    : sumOf(topNodes, widthOf);
   const scale = whole > 0 ? width / whole : 0;
   const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 1500);
   host.style.height = drawn.reduce((most, i) => Math.max(most, i.y + highOf(i.n)), 0) + "px";
