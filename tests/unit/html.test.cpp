@@ -252,8 +252,25 @@ TEST_CASE("html.ten_thousand_rows_take_two_megabytes_at_most") {
   const std::string page = html_of(b.p);
   CAPTURE(page.size());
   CHECK(page.size() < 2'000'000);
-  const boost::json::object rows = data_in(page).at("rows").as_object();
+  const boost::json::object data = data_in(page);
+  const boost::json::object& rows = data.at("rows").as_object();
   CHECK(rows.at("count").to_number<int>() == 10'000);
+  // What the tree lacks is counted where it would be.
+  const boost::json::object& tree = data.at("tree").as_object();
+  const boost::json::array nodes = column(tree, "total"), left = column(tree, "left");
+  CHECK(nodes.size() < 10'000);
+  std::size_t op_count = 0;
+  double op_ns = 0, all_ns = 0;
+  const boost::json::array ops = column(tree, "op"), left_ns = column(tree, "left_ns");
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool is_op = ops[i].to_number<int>() == 1;
+    op_count += (is_op ? 1 : 0) + left[i].to_number<std::size_t>();
+    op_ns += (is_op ? nodes[i].to_number<double>() : 0) + left_ns[i].to_number<double>();
+  }
+  const boost::json::array times = column(rows.at("metrics").as_object(), "total");
+  for (const boost::json::value& ns : times) all_ns += ns.to_number<double>();
+  CHECK(op_count == 10'000);
+  CHECK(std::fabs(op_ns - all_ns) < 1e-3 * all_ns);
   // Endings that rows share stand in the page once, and so do equal columns.
   const boost::json::array parameters = column(rows, "parameters"), time = column(rows, "time"),
                            self = column(rows.at("metrics").as_object(), "self");

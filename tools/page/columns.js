@@ -85,10 +85,10 @@ const smallOf = (c) => (c.unit === "time" ? units[c.id][1] : c.unit === "share" 
 // ---- drawings in cells
 
 const wideOf = (c) => (state.printing ? 0.7 : 1) * c.width;
-const barWide = (c) => (isNarrow() ? Math.max(200, innerWidth - 32) : wideOf(c) - 16);
-const barScale = [...groups.operator.time, ...rows.time].reduce((a, b) => Math.max(a, b), 1);
+const barWide = (c) => (isNarrow() ? max(200, innerWidth - 32) : wideOf(c) - 16);
+const barScale = [...groups.operator.time, ...rows.time].reduce((a, b) => max(a, b), 1);
 function barCell(ns, needed, bound, width) {
-  const wide = Math.max(ns > 0 ? 1.5 : 0, width * ns / barScale);
+  const wide = max(ns > 0 ? 1.5 : 0, width * ns / barScale);
   return svg("svg", { width, height: 12, "aria-hidden": "true" },
     svg("rect", { width: wide, height: 12, fill: pale(bound) }),
     svg("rect", { width: ns > 0 ? wide * needed / ns : 0, height: 12, fill: hue(bound) }));
@@ -101,7 +101,7 @@ function roofCell(roof, bound, most) {
       THIN + "%",
     svg("svg", { width: 52, height: 7, "aria-hidden": "true" },
       svg("rect", { width: 52, height: 7, fill: "var(--line)" }),
-      svg("rect", { width: 52 * Math.min(1, roof), height: 7, fill: hue(bound) })));
+      svg("rect", { width: 52 * min(1, roof), height: 7, fill: hue(bound) })));
 }
 function boundCell(bound, why) {
   if (!bound) return el("span", { class: "dim", title: why }, "n/a");
@@ -122,37 +122,37 @@ function histogram(row, width, height, range) {
   if (!calls || calls.length < 2) return out;
   if (calls[0] === 0) {
     const times = calls.slice(1);
-    const place = logPlace(range || [Math.min(...times), Math.max(...times)], 4, width - 8);
+    const place = logPlace(range || [min(...times), max(...times)], 4, width - 8);
     out.append(svg("path", { stroke: "var(--ink3)", "stroke-opacity": 0.6,
-      "stroke-linecap": "round", "stroke-width": Math.min(8, height / 4), d: times.map((t, i) =>
+      "stroke-linecap": "round", "stroke-width": min(8, height / 4), d: times.map((t, i) =>
         `M${place(t)} ${height - 4 - (i % 3) * height / 5}h0`).join("") }));
     return out;
   }
   const own = [metricOf(row, "min"), metricOf(row, "max")];
   const place = logPlace(range || own, 0, width);
   const from = place(own[0]), step = (place(own[1]) - from) / HIST;
-  const most = Math.max(...calls.slice(1));
+  const most = max(...calls.slice(1));
   out.append(svg("path", { fill: "var(--ink3)", d: `M0 ${height}h${width}v-.5H0z` +
     calls.slice(1).map((n, i) => {
-      const high = n ? Math.max(1, (height - 1) * n / most) : 0;
-      return high ? `M${Math.min(width - 1, from + i * step).toFixed(1)} ${height}` +
-        `v${-high.toFixed(1)}h${Math.max(1, step - 1).toFixed(1)}v${high.toFixed(1)}z` : "";
+      const high = n ? max(1, (height - 1) * n / most) : 0;
+      return high ? `M${min(width - 1, from + i * step).toFixed(1)} ${height}` +
+        `v${-high.toFixed(1)}h${max(1, step - 1).toFixed(1)}v${high.toFixed(1)}z` : "";
     }).join("") }));
   return out;
 }
 /** Where a time stands on a logarithmic scale of `width` pixels. */
 function logPlace([least, most], left, width) {
-  const low = Math.log(Math.max(1, least)), span = Math.log(Math.max(1, most)) - low || 1;
-  return (t) => left + width * Math.min(1, Math.max(0, (Math.log(Math.max(1, t)) - low) / span));
+  const low = Math.log(max(1, least)), span = Math.log(max(1, most)) - low || 1;
+  return (t) => left + width * min(1, max(0, (Math.log(max(1, t)) - low) / span));
 }
 const OVER_TIME_AXIS = 60;  // room for its highest and lowest time
 /** Where calls stand in a box, of [begin, ns, begin, ns, ...]: [x, y] of each. Times that differ by
  * more than 20 stand by their logarithms. */
 function placesOverTime(calls, width, height) {
   const begins = calls.filter((_, i) => i % 2 === 0);
-  const times = calls.filter((_, i) => i % 2 === 1).map((ns) => Math.max(1, ns));
+  const times = calls.filter((_, i) => i % 2 === 1).map((ns) => max(1, ns));
   const from = begins[0], span = begins[begins.length - 1] - from || 1;
-  const most = Math.max(...times), least = Math.min(...times);
+  const most = max(...times), least = min(...times);
   const logs = most > 20 * least;
   const share = (ns) => (logs ? Math.log(ns / least) / Math.log(most / least) : ns / most);
   return times.map((ns, i) => [4 + (width - 8) * (begins[i] - from) / span,
@@ -165,9 +165,9 @@ function overTime(row, width, height) {
     "aria-label": "time of some calls over the run" });
   out.append(svg("rect", { y: height - 0.5, width, height: 0.5, fill: "var(--line2)" }));
   const times = calls.filter((_, i) => i % 2 === 1);
-  const most = Math.max(...times), least = Math.min(...times);
+  const most = max(...times), least = min(...times);
   for (const [y, text] of [[10, time(most)],
-    [height - 4, most > 20 * Math.max(1, least) ? time(least) : "0"]])
+    [height - 4, most > 20 * max(1, least) ? time(least) : "0"]])
     out.append(svg("text", { x: width - 2, y, "text-anchor": "end" }, text));
   placesOverTime(calls, width - OVER_TIME_AXIS, height).forEach(([cx, cy], i) => out.append(
     svg("circle", { cx, cy, r: 2.5, fill: "var(--ink3)", "fill-opacity": 0.7 },

@@ -19,11 +19,11 @@ function compareScale(changes, width) {
   const edge = 8, endsOf = (some) => some.flatMap((c) => [c.at, c.low ?? c.at, c.high ?? c.at]);
   const sure = changes.filter((c) => !isOpen(c));
   const near = endsOf(sure.length ? sure : changes), ends = endsOf(changes);
-  const most = Math.min(3, sure.length ? 3 * Math.max(0.05, ...near.map(Math.abs)) : 3);
-  const low = Math.max(-most, Math.min(-0.04, ...ends));
-  const high = Math.min(most, Math.max(0.04, ...ends));
+  const most = min(3, sure.length ? 3 * max(0.05, ...near.map(Math.abs)) : 3);
+  const low = max(-most, min(-0.04, ...ends));
+  const high = min(most, max(0.04, ...ends));
   const each = (width - 2 * edge) / (high - low);
-  const x = (at) => edge + (Math.min(high, Math.max(low, at)) - low) * each;
+  const x = (at) => edge + (min(high, max(low, at)) - low) * each;
   const inside = (p) => p > -100 && Math.log1p(p / 100) >= low && Math.log1p(p / 100) <= high;
   let ticks = [-90, -80, -50, 0, 100, 400, 900].filter(inside);
   for (const step of high - low > Math.log(6) ? [] : [1, 2, 5, 10, 20, 50, 100]) {
@@ -35,7 +35,7 @@ function compareScale(changes, width) {
 }
 function compareGrid(scale, height) {
   const limit = compared.threshold;
-  const from = scale.x(Math.log1p(-Math.min(0.99, limit))), to = scale.x(Math.log1p(limit));
+  const from = scale.x(Math.log1p(-min(0.99, limit))), to = scale.x(Math.log1p(limit));
   return [svg("rect", { x: from, width: to - from, y: 0, height, fill: "var(--bg2)" }),
     scale.ticks.map(([percent, x]) => svg("line", { x1: x, x2: x, y1: 0, y2: height,
       stroke: percent === 0 ? "var(--ink)" : "var(--line)" }))];
@@ -45,7 +45,7 @@ function compareAxis(scale) {
   return svg("svg", { class: "chart", height: 18, viewBox: `0 0 ${scale.width} 18`, role: "img",
     "aria-label": nice(label) }, scale.ticks.map(([percent, x]) =>
     svg("text", { y: 12, "text-anchor": "middle", class: percent === 0 ? "ink" : "",
-      x: Math.max(16, Math.min(scale.width - 18, x)) },
+      x: max(16, min(scale.width - 18, x)) },
     percent === 0 ? "same" : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}${THIN}%`)));
 }
 /** Filled: sure. Hollow: the same, or without a verdict. Dashed: not shown. */
@@ -131,7 +131,7 @@ function compareBodies(of, scale) {
 }
 function leftOut(of) {
   const only = [of.added, of.gone].map((list) =>
-    compareView.all ? 0 : Math.max(0, listed(list).length - ONLY_ROWS));
+    compareView.all ? 0 : max(0, listed(list).length - ONLY_ROWS));
   return comparedRows(of)[1] + only[0] + only[1];
 }
 function compareTable() {
@@ -141,7 +141,7 @@ function compareTable() {
     compared.common_is_large ? 72 : 0, compared.differs ? 88 : 72, hasIntervals ? 132 : 0,
     compared.judged ? 204 : 0].filter((w) => w > 0);
   const title = all > 1200 ? 340 : all > 900 ? 260 : 190;
-  const width = Math.max(120, isNarrow() ? all : all - title - beside.reduce((a, b) => a + b, 0));
+  const width = max(120, isNarrow() ? all : all - title - beside.reduce((a, b) => a + b, 0));
   const scale = compareScale([...compared.totals, ...compared.rows, ...kernels_.rows], width);
   const left = leftOut(compared) + leftOut(kernels_);
   box.replaceChildren(el("table", null,

@@ -3,6 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const THIN = "\u202f";
+const { max, min } = Math;
 
 // ---- numbers
 
@@ -45,10 +46,10 @@ function padded(text, most) {
   // Where the column has both large and small numbers, the large ones need its room.
   if (text.length + most > 10) return text;
   return text + (have === 0 && most > 0 ? "\u2008" : "") +
-    "\u2007".repeat(Math.max(0, most - have));
+    "\u2007".repeat(max(0, most - have));
 }
 const mostDecimals = (values) =>
-  values.reduce((most, x) => (x === null ? most : Math.max(most, decimalsOf(three(x)))), 0);
+  values.reduce((most, x) => (x === null ? most : max(most, decimalsOf(three(x)))), 0);
 /** Texts of one column in one unit, aligned at the point. */
 function aligned(values) {
   const most = mostDecimals(values);
@@ -61,7 +62,7 @@ const nice = (text) =>
 /** A sentence in which no word is so long that it hides the rest. */
 const fitting = (text) => nice(text.replace(/\S{81,}/g, (word) => middleCut(word, 60)));
 function timeUnit(values) {
-  const most = values.reduce((a, x) => Math.max(a, x || 0), 0);
+  const most = values.reduce((a, x) => max(a, x || 0), 0);
   return most >= 1e10 ? TIME[3] : most >= 1e7 ? TIME[2] : most >= 1e4 ? TIME[1] : TIME[0];
 }
 
@@ -270,13 +271,13 @@ function gainPlaces(advice) {
   const seen = new Set();
   let end = 0, all = 0;
   const places = advice.map((a) => {
-    const part = Math.max(0, a.part);
+    const part = max(0, a.part);
     const of = a.row === undefined ? a.where : rows.name[a.row];
     const shared = part > 0 && (seen.has(of) || end + part > 1);
     if (part > 0) seen.add(of);
     const from = shared ? 0 : end;
     if (!shared) end += part;
-    all = Math.max(all, end, part);
+    all = max(all, end, part);
     return { from, part, shared };
   });
   return { places, all: all || 1 };
@@ -291,7 +292,7 @@ function showTip(event, head, lines) {
   const box = tip.getBoundingClientRect();
   const right = event.clientX + 14 + box.width > innerWidth;
   const low = event.clientY + 16 + box.height > innerHeight;
-  tip.style.left = Math.max(4, right ? event.clientX - box.width - 10 : event.clientX + 14) + "px";
+  tip.style.left = max(4, right ? event.clientX - box.width - 10 : event.clientX + 14) + "px";
   tip.style.top = (low ? event.clientY - box.height - 10 : event.clientY + 16) + "px";
 }
 const hideTip = () => { tip.hidden = true; };

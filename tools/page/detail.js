@@ -144,8 +144,8 @@ function toggleRow(row) {
 function focusRow(by) {
   const lines = [...byId("ops").querySelectorAll("tr.row")];
   const at = lines.indexOf(document.activeElement);
-  const next = lines[at < 0 ? Math.max(0, lines.findIndex((l) => +l.dataset.row === state.row))
-    : Math.max(0, Math.min(lines.length - 1, at + by))];
+  const next = lines[at < 0 ? max(0, lines.findIndex((l) => +l.dataset.row === state.row))
+    : max(0, min(lines.length - 1, at + by))];
   if (next) next.focus();
 }
 byId("operators_b").addEventListener("click", (event) => {

@@ -78,7 +78,7 @@ function nameRoom(columns) {
   if (state.printing) return 400;
   if (isNarrow()) return Math.floor((innerWidth - 130) / 8.4) + 12;
   const others = sumOf(columns, (c) => (c.width ? wideOf(c) : 0));
-  return Math.max(12, Math.floor((table.wide_px - others - 28) / 7.2));
+  return max(12, Math.floor((table.wide_px - others - 28) / 7.2));
 }
 function cellsOf(columns, row) {
   return columns.map((c) => {
@@ -170,7 +170,7 @@ function appendFolded(columns, body, key, list, isKept, show) {
   const line = (part, word, first, a, b) => {
     if (part.length) body.append(moreRow(columns, part.flatMap((x) => x.rows || x), word, () => {
       table.asked.delete(key);
-      table.asked.set(key, [Math.max(a, Math.ceil(b - MOST_ASKED / lines)), b]);
+      table.asked.set(key, [max(a, Math.ceil(b - MOST_ASKED / lines)), b]);
       let sum = 0;
       for (const [k, [c, d]] of [...table.asked].reverse())
         if ((sum += (d - c) * (k === FOLDED ? 3 : 1)) > MOST_ASKED + 2) table.asked.delete(k);
@@ -178,7 +178,7 @@ function appendFolded(columns, body, key, list, isKept, show) {
       showTable();
     }));
   };
-  const back = Math.max(0, from - step), lineBefore = () =>
+  const back = max(0, from - step), lineBefore = () =>
     line(before, "before", back, back, back + step);
   let n = 0;
   list.forEach((item, i) => {
@@ -216,7 +216,7 @@ function rowOf(columns, row) {
     : null];
 }
 function rowsOf(columns, group, body) {
-  const room = Math.max(1, MOST_MATCHING - body.rows.length);
+  const room = max(1, MOST_MATCHING - body.rows.length);
   const limit = FOLD_ROW * data.whole;
   // Rows above a roof do not fold, unless there are so many that no one would read them.
   let impossible = 0;

@@ -26,11 +26,11 @@ function stepBars() {
   if (steps.length < 2) return null;
   const counted = steps.filter((s) => s[3]);
   const times = (counted.length ? counted : steps).map((s) => s[2]).sort((a, b) => a - b);
-  const most = Math.min(times[times.length - 1], 2 * times[(times.length - 1) >> 1]);
-  const wide = Math.max(2, Math.min(6, Math.floor(110 / steps.length)));
+  const most = min(times[times.length - 1], 2 * times[(times.length - 1) >> 1]);
+  const wide = max(2, min(6, Math.floor(110 / steps.length)));
   return svg("svg", { width: steps.length * wide, height: 18, "aria-hidden": "true" },
     steps.map((s, i) => {
-      const high = Math.max(1, Math.min(1, s[2] / most) * 18);
+      const high = max(1, min(1, s[2] / most) * 18);
       return svg("rect", { x: i * wide, y: 18 - high, width: wide - 1, height: high,
         fill: "var(--line2)" });
     }));
@@ -67,7 +67,7 @@ function tipOfPart(event, part, all) {
 }
 /** On a phone: a line for each operator. */
 function shareLines(parts, all) {
-  const most = Math.max(...parts.map((p) => p.ns));
+  const most = max(...parts.map((p) => p.ns));
   return parts.slice(0, 8).map((p) => el("div", { style: "margin-bottom:8px",
     onclick: () => p.row >= 0 && select(p.row) },
   el("div", { style: "display:flex;justify-content:space-between;gap:12px" },
@@ -96,7 +96,7 @@ function showShare() {
   for (const p of parts) {
     const w = wide * p.ns / all;
     const box1 = svg("g", { opacity: p.row >= 0 && isOff(p.row) ? 0.3 : 1 });
-    const inner = Math.max(0.5, w - 1);
+    const inner = max(0.5, w - 1);
     box1.append(svg("rect", { x, y: 0, width: inner, height: high,
       fill: p.idle ? "url(#hatch)" : pale(p.bound),
       stroke: p.row >= 0 && state.row >= 0 && rows.name[state.row] === p.name ? "var(--ink)" : null,
@@ -135,7 +135,7 @@ function addLabel(box, part, x, w, all) {
 function stair(step, all, colour) {
   return svg("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("rect", { x: 0, y: 6.5, width: 100, height: 1, fill: "var(--line2)" }),
-    svg("rect", { x: 100 * step.from / all, y: 2, width: Math.max(0.6, 100 * step.part / all),
+    svg("rect", { x: 100 * step.from / all, y: 2, width: max(0.6, 100 * step.part / all),
       height: 10, fill: colour }));
 }
 function showAdvice() {

@@ -7,7 +7,7 @@ const headCell = (text, small, isNumber) => el("th", { scope: "col", class: isNu
 /** The middle of a long name is what tells least; of a short one that is its end. */
 function middleCut(text, most) {
   if (text.length <= most) return text;
-  if (text.length <= 16 || most < 8) return text.slice(0, Math.max(1, most - 1)) + "…";
+  if (text.length <= 16 || most < 8) return text.slice(0, max(1, most - 1)) + "…";
   return text.slice(0, Math.ceil(most / 2) - 1) + "…" + text.slice(-Math.floor(most / 2));
 }
 /** What a template does stands behind its name and tells more than that: it is kept. */
@@ -43,7 +43,7 @@ function showKernels() {
   const unit = timeUnit(kernels.total), unitMean = timeUnit(kernels.mean);
   const times = aligned(kernels.total.map((t) => t / unit[0]));
   const means = aligned(kernels.mean.map((t) => (t === null ? null : t / unitMean[0])));
-  const some = kernelView.all ? kernels.row.length : Math.min(10, kernels.row.length);
+  const some = kernelView.all ? kernels.row.length : min(10, kernels.row.length);
   byId("kernels_n").textContent = `${count(kernels.all)} by operator and launch configuration, ` +
     "most time first";
   byId("kernels_b").replaceChildren(el("table", null, el("thead", null, el("tr", null,

@@ -24,8 +24,8 @@ function frame(points) {
   const ridge = roofDevice().roofs.map((r) => r.flops / r.bytes);
   // A bubble at the edge has room for most of itself, and no chart is narrower than two decades.
   const span = (values, least) => {
-    const low = Math.log10(Math.min(...values)), high = Math.log10(Math.max(...values));
-    const more = Math.max(0.3, 0.075 * (high - low), (least - (high - low)) / 2);
+    const low = Math.log10(min(...values)), high = Math.log10(max(...values));
+    const more = max(0.3, 0.075 * (high - low), (least - (high - low)) / 2);
     return [10 ** (low - more), 10 ** (high + more)];
   };
   const [x0, x1] = span([...xs, ...ridge], 2);
@@ -93,7 +93,7 @@ function roofLines(f, px, py, right) {
   }
   let last = -20;
   for (const [y, text, isMain] of ends.sort((a, b) => a[0] - b[0])) {
-    const at = Math.max(y + 4, last + 13);
+    const at = max(y + 4, last + 13);
     last = at;
     labels.append(svg("text", { x: right + 6, y: at, class: isMain ? "ink" : "" }, text));
   }
@@ -109,7 +109,7 @@ function slopeLabels(f, px, py, main, labels) {
   for (const [name, bytes] of list.sort((a, b) => b[1] - a[1])) {
     const text = `${name} ${si(bytes, "B/s")}`, long = 6 * text.length + 8;
     const last = main.flops / bytes / 10 ** (long * Math.cos(turn) / wide);
-    const first = Math.max(f.x0, f.y0 / bytes) * 10 ** 0.1;
+    const first = max(f.x0, f.y0 / bytes) * 10 ** 0.1;
     for (let x = first; x <= last; x *= 10 ** (10 / wide)) {
       const boxes = [];
       for (let at = 0; at <= long; at += 10)
@@ -188,16 +188,16 @@ function showRoofline() {
   const undrawn = ofType.length - points.length;
   byId("roofline").hidden = chart.row.length === 0;
   if (chart.row.length === 0) return;
-  const box = byId("roofline_b"), width = Math.max(280, box.clientWidth);
+  const box = byId("roofline_b"), width = max(280, box.clientWidth);
   const levelled = roofView.levelled, roofs = roofDevice().roofs.length > 0;
   const narrow = width < 560, high = narrow ? 340 : levelled || roofs ? 470 : 300;
   const left = 50, top = 24, bottom = high - 40;
   const right = width - (levelled || narrow || !roofs ? 10 : 140);
   const f = frame(points.length ? points : chart.row.map((_, i) => i));
   const px = (x) => left + (right - left) * Math.log10(x / f.x0) / Math.log10(f.x1 / f.x0);
-  const most = Math.max(...points.map(timeAt), 1);
+  const most = max(...points.map(timeAt), 1);
   const largest = narrow ? 18 : 27;
-  const radius = (i) => Math.max(2.5, largest * Math.sqrt(timeAt(i) / most));
+  const radius = (i) => max(2.5, largest * Math.sqrt(timeAt(i) / most));
   const picture = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
     role: "img", "aria-label": roofFinding(points) },
   svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top - 8, width: right - left,
@@ -208,7 +208,7 @@ function showRoofline() {
   if (levelled) {
     const above = points.some((i) => (metricOf(chart.row[i], "roof") || 0) > 1) ? 1.3 : 1.04;
     const zero = bottom - 14;  // bubbles there do not lie on the axis
-    const py = (share) => zero - (zero - top) * Math.min(share, above) / above;
+    const py = (share) => zero - (zero - top) * min(share, above) / above;
     const ticks = [0, 0.25, 0.5, 0.75, 1].map((s) => [py(s), 100 * s + THIN + "%"]);
     picture.append(axes(f, px, bottom, left, right, ticks, top));
     if (above > 1.1)
@@ -238,7 +238,7 @@ function showRoofline() {
       const to = roof > 0 && roof < 1 ? py(chart.y[i] / roof) : y;
       const turned = x > right - 130;
       labels.block(turned ? x - 136 : x, (y + to) / 2 - 12, 136, 16);
-      labels.block(x - 3, Math.min(y, to), 6, Math.abs(y - to));  // no name lies over the line
+      labels.block(x - 3, min(y, to), 6, Math.abs(y - to));  // no name lies over the line
       return svg("g", { "pointer-events": "none" },
         svg("line", { x1: x, x2: x, y1: y, y2: to, stroke: "var(--ink)", "stroke-width": 1.5 }),
         svg("circle", { cx: x, cy: to, r: 3, fill: "var(--ink)" }),

@@ -9,7 +9,7 @@ function stepStack(step, x, width, scale, bottom, top) {
   const put = (part, fill) => {
     const from = bottom - ns * scale;
     ns += part;
-    const to = Math.max(top, bottom - ns * scale);
+    const to = max(top, bottom - ns * scale);
     if (from - to > 0.1) out.append(svg("rect", { x, y: to, width, height: from - to, fill }));
   };
   const parts = partsOf(step);
@@ -50,12 +50,12 @@ function stepColumns(steps, left, width, scale, bottom, top, over) {
     const sorted = steps.slice(from, to).map((s) => s[2]).sort((a, b) => a - b);
     const least = sorted[0], most = sorted[sorted.length - 1];
     const median = sorted[(sorted.length - 1) >> 1];
-    const x = left + c * STEP_COLUMN, yOf = (ns) => Math.max(top, bottom - ns * scale);
+    const x = left + c * STEP_COLUMN, yOf = (ns) => max(top, bottom - ns * scale);
     over(x, STEP_COLUMN, most);
     const out = svg("g", { class: "column", "data-least": least, "data-median": median,
       "data-most": most },
     svg("rect", { x, y: yOf(most), width: STEP_COLUMN - 1, fill: "var(--line2)",
-      height: Math.max(1, yOf(least) - yOf(most)) }),
+      height: max(1, yOf(least) - yOf(most)) }),
     svg("rect", { x, y: yOf(median) - 1, width: STEP_COLUMN, height: 2, fill: "var(--ink)" }),
     svg("rect", { x, y: top, width: STEP_COLUMN, height: bottom - top, fill: "transparent" }));
     out.addEventListener("pointermove", (event) => showTip(event,
@@ -72,11 +72,11 @@ function stepColumns(steps, left, width, scale, bottom, top, over) {
 function showSteps() {
   byId("steps").hidden = !data.steps || data.steps.of.length === 0;
   if (byId("steps").hidden) return;
-  const steps = data.steps.of, box = byId("steps_b"), width = Math.max(240, box.clientWidth);
+  const steps = data.steps.of, box = byId("steps_b"), width = max(240, box.clientWidth);
   const high = 290, left = 52, top = 16, bottom = high - 26;
   const sorted = steps.map((s) => s[2]).sort((a, b) => a - b);
   const median = data.steps.median || sorted[(sorted.length - 1) >> 1];
-  const cut = Math.min(sorted[sorted.length - 1], 1.6 * Math.max(median,
+  const cut = min(sorted[sorted.length - 1], 1.6 * max(median,
     sorted[Math.floor(0.95 * (sorted.length - 1))]));
   const scale = (bottom - top - 12) / (cut || 1), each = (width - left) / steps.length;
   const [per, unit] = [...TIME].reverse().find((t) => cut >= t[0]) || TIME[0];
@@ -96,7 +96,7 @@ function showSteps() {
   const over = (x, w, ns) => { if (ns > cut) higher.push([x, w, ns]); };
   if (each < 1) chart.append(...stepColumns(steps, left, width, scale, bottom, top, over));
   else steps.forEach((step, i) => {
-    const x = left + i * each, w = Math.max(0.5, each - (each >= 8 ? Math.min(4, each / 6) : 0));
+    const x = left + i * each, w = max(0.5, each - (each >= 8 ? min(4, each / 6) : 0));
     chart.append(stepStack(step, x, w, scale, bottom, top));
     over(x, w, step[2]);
     const every = Math.ceil(34 / each);
@@ -127,7 +127,7 @@ function markHigher(chart, higher, width, top) {
       d: `M${x + w / 2 - 4} ${top}l4 -4l4 4z` }) : svg("path", { class: "over", fill: "none",
       d: `M${x - 1} ${top + 6}l${w / 4} -4l${w / 4} 4l${w / 4} -4l${w / 4 + 2} 4`,
       stroke: "var(--bg)", "stroke-width": 3 }));
-    const text = time(ns), at = Math.min(x, width - 60);
+    const text = time(ns), at = min(x, width - 60);
     if (taken.some((t) => Math.abs(t - at) < 7 * text.length + 6)) continue;
     taken.push(at);
     chart.append(svg("text", { x: at, y: 10 }, text));

@@ -11,7 +11,7 @@ const strip = el("canvas", { class: "strip", "aria-hidden": "true" });
 const range = el("div", { class: "line note", style: "margin:0 0 4px" });
 
 function sized(node, high) {
-  const wide = node.clientWidth, ratio = Math.min(3, devicePixelRatio || 1);
+  const wide = node.clientWidth, ratio = min(3, devicePixelRatio || 1);
   node.width = Math.round(wide * ratio);
   node.height = Math.round(high * ratio);
   node.style.height = high + "px";
@@ -59,7 +59,7 @@ function cutText(pen, text, room) {
 
 /** A slice wide enough to see. */
 function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
-  const c = view.colours, w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));
+  const c = view.colours, w = max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));
   let [back, solid] = colourOf(slice, lane);
   if (lane.kind === "stream" && w < 4 && back === c.unknown_pale) back = c.unknown;
   pen.globalAlpha = slice.row >= 0 && isOff(slice.row) ? 0.25 : 1;
@@ -69,12 +69,12 @@ function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
   if (solid && roof !== null) {
     pen.fillStyle = solid;
     const thick = lane.kind === "stream" ? 6 : 3;
-    pen.fillRect(x0, y + high - 1 - thick, w * Math.min(1, roof), thick);
+    pen.fillRect(x0, y + high - 1 - thick, w * min(1, roof), thick);
   }
   if (w > 26 && high >= 16) {
     pen.fillStyle = c.ink;
     pen.font = `${slice.op ? "" : "600 "}11px ${c.font}`;
-    const left = Math.max(x0, LABEL()) + 4, room = x0 + w - left - 4;
+    const left = max(x0, LABEL()) + 4, room = x0 + w - left - 4;
     const name = slice.row >= 0 && lane.kind === "stream" ? rows.name[slice.row] : slice.name;
     if (room > 14) pen.fillText(cutText(pen, name, room), left, y + (high > 30 ? 13 : 12));
     if (high > 30 && room > 34) {
@@ -92,22 +92,22 @@ function drawSlice(pen, lane, slice, x0, x1, y, high, ns) {
   } else if (slice.row >= 0 && slice.row === state.row && slice.op) {
     pen.strokeStyle = c.ink;
     pen.lineWidth = 2;
-    pen.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), high - 3);
+    pen.strokeRect(x0 + 1, y + 1, max(1, w - 2), high - 3);
   }
   pen.globalAlpha = 1;
 }
 /** Visits slices of a row: each that is two pixels wide, and others in columns as wide, by the
  * first of a column and the first behind it. */
 function eachVisible(line, visit, visitColumn) {
-  const least = 2 * (view.to - view.from) / Math.max(1, canvas.clientWidth - LABEL());
+  const least = 2 * (view.to - view.from) / max(1, canvas.clientWidth - LABEL());
   let visited = 0;
   for (let k = firstAfter(line.end, view.from); k < line.begin.length; k++) {
     if (line.begin[k] > view.to) break;
     visited++;
     if (line.end[k] - line.begin[k] >= least) { visit(k, line.begin[k], line.end[k]); continue; }
     const until = line.begin[k] + least;
-    const next = Math.max(k + 1, firstAfter(line.end, until));
-    visitColumn(k, next, line.begin[k], Math.max(line.end[k], Math.min(until, line.end[next - 1])));
+    const next = max(k + 1, firstAfter(line.end, until));
+    visitColumn(k, next, line.begin[k], max(line.end[k], min(until, line.end[next - 1])));
     k = next - 1;
   }
   return visited;
@@ -115,8 +115,8 @@ function eachVisible(line, visit, visitColumn) {
 function drawLane(pen, lane, top) {
   const high = ROW[lane.kind];
   if (lane.kind === "rate") { drawRate(pen, lane, top); return; }
-  const inSight = (begin, end) => [Math.max(LABEL() - 2, xOf(begin)),
-    Math.min(canvas.clientWidth + 2, xOf(end))];
+  const inSight = (begin, end) => [max(LABEL() - 2, xOf(begin)),
+    min(canvas.clientWidth + 2, xOf(end))];
   lane.rows.forEach((line, depth) => {
     const y = top + depth * high;
     eachVisible(line, (k, begin, end) => {
@@ -137,7 +137,7 @@ function laneName(pen, lane, i) {
     (roofOfLane(lane) > 0 ? si(roofOfLane(lane), "") : "n/a");
   if (lane.kind === "calls" && above && above.at === lane.thread) return "CUDA calls";
   if (lane.room !== room) {
-    let most = Math.min(200, lane.name.length);
+    let most = min(200, lane.name.length);
     while (most > 4 && pen.measureText(middleCut(lane.name, most)).width > room) most--;
     lane.room = room;
     lane.cut = middleCut(lane.name, most);
@@ -162,7 +162,7 @@ function drawNames(pen, high) {
 }
 /** Time below the lanes: 1, 2 or 5 times a power of ten. */
 function drawAxis(pen, high) {
-  const span = view.to - view.from, wanted = span / Math.max(2, canvas.clientWidth / 130);
+  const span = view.to - view.from, wanted = span / max(2, canvas.clientWidth / 130);
   const power = 10 ** Math.floor(Math.log10(wanted));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted);
   const c = view.colours;
@@ -174,7 +174,7 @@ function drawAxis(pen, high) {
     pen.fillStyle = c.line;
     pen.fillRect(x, 1, 1, high - 20);
     pen.fillStyle = c.ink3;
-    const decimals = Math.max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1
+    const decimals = max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1
       : 0][0] /
       step)));
     const [per, unit] = TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1 : 0];
@@ -226,10 +226,10 @@ function drawArrow(pen) {
   pen.fill();
   pen.font = `12px ${c.font}`;
   const text = `launched ${time(best.launch)} before it ran`, w = pen.measureText(text).width;
-  const x = Math.max(LABEL() + 4, Math.min(canvas.clientWidth - w - 4, (x0 + x1 - w) / 2));
+  const x = max(LABEL() + 4, min(canvas.clientWidth - w - 4, (x0 + x1 - w) / 2));
   pen.fillStyle = c.bg;
   // Below the thread, where no names are.
-  const y = Math.min(y0 + 12, (y0 + y1) / 2);
+  const y = min(y0 + 12, (y0 + y1) / 2);
   pen.fillRect(x - 4, y - 12, w + 8, 16);
   pen.fillStyle = c.ink;
   pen.fillText(text, x, y);
@@ -238,7 +238,7 @@ function drawArrow(pen) {
 /** In digits that tell apart what is a hundredth of the span from one another. */
 function preciseTime(ns, span) {
   const [per, unit] = [...TIME].reverse().find((t) => ns >= t[0]) || TIME[0];
-  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(span / per / 100))));
+  const decimals = max(0, min(9, Math.ceil(-Math.log10(span / per / 100))));
   return grouped((ns / per).toFixed(ns > 0 ? decimals : 0)) + THIN + unit;
 }
 /** A line where the pointer is, and its time. */
@@ -248,9 +248,9 @@ function drawPointer(pen, high) {
   pen.fillStyle = c.ink3;
   pen.fillRect(x, 1, 1, high - 20);
   pen.font = `11px ${c.font}`;
-  const text = preciseTime(Math.max(0, view.pointer - timeline.begin), view.to - view.from);
+  const text = preciseTime(max(0, view.pointer - timeline.begin), view.to - view.from);
   const w = pen.measureText(text).width;
-  const left = Math.max(LABEL(), Math.min(canvas.clientWidth - w - 8, x - w / 2 - 4));
+  const left = max(LABEL(), min(canvas.clientWidth - w - 8, x - w / 2 - 4));
   pen.fillStyle = c.ink;
   pen.fillRect(left, high - 18, w + 8, 16);
   pen.fillStyle = c.bg;
@@ -270,11 +270,11 @@ function drawStrip() {
     const high = 34 * share / 100;
     pen.fillRect(LABEL() + i * step, 34 - high, step + 0.3, high);
   });
-  const x0 = LABEL() + wide * Math.max(0, view.from - timeline.begin) / span;
-  const x1 = LABEL() + wide * Math.min(span, view.to - timeline.begin) / span;
+  const x0 = LABEL() + wide * max(0, view.from - timeline.begin) / span;
+  const x1 = LABEL() + wide * min(span, view.to - timeline.begin) / span;
   pen.strokeStyle = c.ink;
   pen.lineWidth = 2;
-  pen.strokeRect(x0 + 1, 1, Math.max(4, x1 - x0 - 2), 32);
+  pen.strokeRect(x0 + 1, 1, max(4, x1 - x0 - 2), 32);
 }
 function drawTimeline() {
   view.frame = 0;
@@ -287,7 +287,7 @@ function drawTimeline() {
   drawPointer(pen, high);
   drawStrip();
   const from = view.from - timeline.begin, to = view.to - timeline.begin;
-  range.firstChild.textContent = `${preciseTime(Math.max(0, from), to - from)} … ` +
+  range.firstChild.textContent = `${preciseTime(max(0, from), to - from)} … ` +
     `${preciseTime(to, to - from)} of ${time(timeline.end - timeline.begin)}`;
 }
 function redraw() {

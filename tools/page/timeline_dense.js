@@ -22,7 +22,7 @@ function sumsOf(lane, line) {
       sums.needed[hue] = new Float64Array(n + 1);
     }
     sums.time[hue][k + 1] = ns;
-    if (hued) sums.needed[hue][k + 1] = ns * Math.min(1, metricOf(node.row, "roof") || 0);
+    if (hued) sums.needed[hue][k + 1] = ns * min(1, metricOf(node.row, "roof") || 0);
     if (node && node.op && node.row >= 0 && node.row === state.row) sums.chosen[k + 1] = 1;
   }
   for (const column of [sums.chosen, ...sums.time, ...sums.needed])
@@ -33,7 +33,7 @@ function sumsOf(lane, line) {
 /** The slices from `first` to before `next` as one column, stacked by what bounds them: as high as
  * their shares of its time, solid as high as what is needed at the roof. */
 function drawColumn(pen, lane, line, first, next, x0, x1, y, high) {
-  const c = view.colours, sums = sumsOf(lane, line), w = Math.max(1, x1 - x0);
+  const c = view.colours, sums = sumsOf(lane, line), w = max(1, x1 - x0);
   const parts = sums.time.map((column) => (column ? column[next] - column[first] : 0));
   const all = sumOf(parts, (ns) => ns || 0) || 1;
   let bottom = y + high - 1;
@@ -114,14 +114,14 @@ function ratesInSight(lane, columns) {
 }
 function roofOfLane(lane) {
   const of = chart.devices.find((d) => d.id === lane.device) || chart;
-  return of.roofs.reduce((most, r) => Math.max(most, r.flops), 0);
+  return of.roofs.reduce((most, r) => max(most, r.flops), 0);
 }
 function drawRate(pen, lane, top) {
   const c = view.colours, high = RATE, wide = canvas.clientWidth - LABEL(), step = 2;
-  const rates = ratesInSight(lane, Math.max(1, Math.floor(wide / step)));
-  const most = rates.reduce((a, b) => Math.max(a, b), 0), roof = roofOfLane(lane);
+  const rates = ratesInSight(lane, max(1, Math.floor(wide / step)));
+  const most = rates.reduce((a, b) => max(a, b), 0), roof = roofOfLane(lane);
   // Against the roof, unless nothing could be seen so.
-  const all = roof > 0 && most > roof / 20 ? Math.max(roof, most) : most;
+  const all = roof > 0 && most > roof / 20 ? max(roof, most) : most;
   lane.most = most;
   canvas.dataset.rate = String(most);
   pen.fillStyle = c.unknown;

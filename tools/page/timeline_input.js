@@ -2,9 +2,9 @@
 
 function show(from, to) {
   const span = timeline.end - timeline.begin || 1;
-  const wide = Math.max(20, Math.min(span * 1.02, to - from));
+  const wide = max(20, min(span * 1.02, to - from));
   const middle = (from + to) / 2, edge = span * 0.01;
-  view.from = Math.max(timeline.begin - edge, Math.min(timeline.end + edge - wide,
+  view.from = max(timeline.begin - edge, min(timeline.end + edge - wide,
     middle - wide / 2));
   view.to = view.from + wide;
   redraw();
@@ -58,7 +58,7 @@ function hover(event) {
   const roof = found.row >= 0 ? metricOf(found.row, "roof") : null;
   showTip(event, found.row >= 0 ? titleOf(found.row) : found.name, [
     found.lane.kind === "stream" ? found.name : "", found.lane.name,
-    `${time(found.ns)}, from ${time(Math.max(0, found.begin - timeline.begin))}`,
+    `${time(found.ns)}, from ${time(max(0, found.begin - timeline.begin))}`,
     roof === null ? "" : `its row: ${percent(roof)} of the roof, ${rows.bound[found.row]}`,
     found.launch >= 0 ? `launched ${time(found.launch)} before it ran` : ""]);
 }

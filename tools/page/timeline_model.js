@@ -24,7 +24,7 @@ function rowsOfLane(lane) {
   // A slice that crosses the one before it in its row is cut where that one ends.
   for (const row of out)
     for (let i = 1; i < row.begin.length; i++)
-      if (row.begin[i] < row.end[i - 1]) row.begin[i] = Math.min(row.end[i], row.end[i - 1]);
+      if (row.begin[i] < row.end[i - 1]) row.begin[i] = min(row.end[i], row.end[i - 1]);
   return out;
 }
 /** The first slice of a row that ends after `at`. */
@@ -42,7 +42,7 @@ function nearestSlice(line, t, slack) {
   const k = firstAfter(line.end, t);
   const after = k < line.end.length ? line.begin[k] - t : Infinity;
   const before = k > 0 ? t - line.end[k - 1] : Infinity;
-  if (Math.min(after, before) > slack) return -1;
+  if (min(after, before) > slack) return -1;
   return before < after ? k - 1 : k;
 }
 const nodeAt = new Map();
@@ -74,12 +74,12 @@ function regionLane(id, streams, made) {
         // What is no slice of the host, as a graph, has its runs from what is around it.
         let run = -1;
         regionsAround(nodeAt.get(lane.node[i])).slice(0, MOST_REGIONS).forEach((region, depth) => {
-          run = Math.max(run, runOfRegion(thread, region, begin - launch));
+          run = max(run, runOfRegion(thread, region, begin - launch));
           const key = `${region.id} ${run}`, one = found.get(key);
           if (!one) found.set(key, { region, depth, begin, end: line.end[k] });
           else {
-            one.begin = Math.min(one.begin, begin);
-            one.end = Math.max(one.end, line.end[k]);
+            one.begin = min(one.begin, begin);
+            one.end = max(one.end, line.end[k]);
           }
         });
       });
@@ -90,7 +90,7 @@ function regionLane(id, streams, made) {
     const before = line.end[line.end.length - 1];
     // What crosses the run before it is cut where that ends.
     if (before >= one.end) continue;
-    line.begin.push(Math.max(one.begin, before || one.begin));
+    line.begin.push(max(one.begin, before || one.begin));
     line.end.push(one.end);
     line.which.push(lane.node.length);
     lane.node.push(one.region.id);

@@ -22,8 +22,9 @@ const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
 const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");
 
-/** Rows of boxes: each with where it begins and how wide it is, in time. */
-function layout(at) {
+/** Rows of boxes: each with where it begins and how wide it is, in time. Neighbours narrower than
+ * `least` are one box, of as many as `few` says. */
+function layout(at, least) {
   const out = [];
   const inOrder = (list) => list.filter((n) => widthOf(n) > 0)
     .sort((a, b) => (treeView.order === "time" ? widthOf(b) - widthOf(a)
@@ -32,20 +33,34 @@ function layout(at) {
   // drawn narrower, so that they lie below it.
   const put = (n, x, y, part) => {
     out.push({ n, x, y, w: widthOf(n) * part });
-    let from = x;
     const inside = inOrder(n.children);
-    const sum = sumOf(inside, widthOf);
+    // The file lacks some of them, of whose times it knows the sum.
+    const lacks = device && treeView.by === "host" ? 0 : tree.left[n.i];
+    const sum = sumOf(inside, widthOf) + (lacks ? tree.left_ns[n.i] : 0);
     const below = sum > widthOf(n) ? part * widthOf(n) / sum : part;
-    for (const c of inside) {
-      put(c, from, y + highOf(n), below);
-      from += widthOf(c) * below;
-    }
+    const box = putAll(inside, x, y + highOf(n), below);
+    if (!lacks) return;
+    const w = tree.left_ns[n.i] * below;
+    if (box) { box.w += w; box.few += lacks; }
+    else out.push({ n, x: x + (sum * below - w), y: y + highOf(n), w, few: lacks });
   };
-  let x = 0;
-  for (const n of at ? [at] : inOrder(topNodes)) {
-    put(n, x, 0, 1);
-    x += widthOf(n);
-  }
+  const putAll = (list, x, y, part) => {
+    let box = null;
+    for (const n of list) {
+      const w = widthOf(n) * part;
+      if (w >= least) {
+        put(n, x, y, part);
+        box = null;
+      } else {
+        if (!box) out.push(box = { n, x, y, w: 0, few: 0 });
+        box.w += w;
+        box.few++;
+      }
+      x += w;
+    }
+    return box;
+  };
+  putAll(at ? [at] : inOrder(topNodes), 0, 0, 1);
   return out;
 }
 const matches = (n) => !state.match || (tree.row[n.i] >= 0 && state.match[tree.row[n.i]]) ||
@@ -61,7 +76,12 @@ function tipOfNode(event, n, whole) {
       time(treeView.by === "device" ? tree.device_self[n.i] : tree.self[n.i])]);
 }
 function treeBox(item, scale, whole) {
-  const { n, x, y, w } = item;
+  const { n, x, y, w, few } = item;
+  if (few) {
+    const text = `${count(few)} narrower, ${percent(w / whole)}`;
+    return el("span", { class: "box hatch", title: text, style: `left:${x * scale}px;top:${y}px;` +
+      `width:${w * scale}px;height:${highOf(n) - 1}px;cursor:auto` }, w * scale > 90 ? text : null);
+  }
   const isOp = tree.op[n.i] === 1, row = tree.row[n.i];
   const bound = row >= 0 ? rows.bound[row] : "", wide = w * scale - 1;
   const high = highOf(n);
@@ -71,7 +91,7 @@ function treeBox(item, scale, whole) {
       (wide < 8 ? " thin" : "") +
       (matches(n) ? "" : " off"),
     "aria-label": `${tree.name[n.i]} ${time(w)}`,
-    style: `left:${x * scale}px;top:${y}px;width:${Math.max(1, wide)}px;height:${high - 1}px;` +
+    style: `left:${x * scale}px;top:${y}px;width:${max(1, wide)}px;height:${high - 1}px;` +
       (isOp ? `background:${pale(bound)};` : "") + (label ? "" : "padding:0") },
   label ? [el("b", null, wide > 70 ? middleCut(tree.name[n.i] + countOf(n), (wide - 8) / 6.6)
     : tree.name[n.i] + countOf(n)), isOp ? el("br") : " ",
@@ -80,7 +100,7 @@ function treeBox(item, scale, whole) {
       : `${percent(w / whole)}` +
         (wide > 150 && !isOp ? " " + time(w) : ""))] : null,
   tree.roof[n.i] === null ? null : el("u", { style: `height:${isOp ? 7 : 3}px;width:` +
-    `${100 * Math.min(1, tree.roof[n.i])}%;background:${isOp ? hue(bound) : "var(--line2)"}` }));
+    `${100 * min(1, tree.roof[n.i])}%;background:${isOp ? hue(bound) : "var(--line2)"}` }));
   box.addEventListener("pointermove", (event) => tipOfNode(event, n, whole));
   box.addEventListener("pointerleave", hideTip);
   box.addEventListener("click", () => {
@@ -107,15 +127,16 @@ function showTree() {
   byId("tree").hidden = nodes.length === 0;
   if (nodes.length === 0) return;
   const host = byId("tree_b"), width = host.clientWidth;
-  const items = layout(treeView.at);
   const whole = treeView.at ? widthOf(treeView.at)
     : sumOf(topNodes, widthOf);
   const scale = whole > 0 ? width / whole : 0;
+  const items = layout(treeView.at, 1.2 / scale);
   const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 1500);
-  host.style.height = drawn.reduce((most, i) => Math.max(most, i.y + highOf(i.n)), 0) + "px";
-  treeView.boxes = drawn.map((item) => [treeBox(item, scale, whole), item.n]);
-  host.replaceChildren(...treeView.boxes.map(([box]) => box));
-  const left = items.length - drawn.length + (tree.left_out || 0);
+  host.style.height = drawn.reduce((most, i) => max(most, i.y + highOf(i.n)), 0) + "px";
+  const boxes = drawn.map((item) => [treeBox(item, scale, whole), item.n, item.few]);
+  host.replaceChildren(...boxes.map(([box]) => box));
+  treeView.boxes = boxes.filter(([, , few]) => !few);
+  const left = items.length - drawn.length + sumOf(items, (i) => i.few || 0);
   byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
     `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;
   crumbs();

@@ -118,20 +118,32 @@ namespace detail {
   // Parents stand before their children, so that what is kept of the front has its parents.
   std::vector<std::uint32_t> place(rows.size(), scope_node::none);
   std::vector<const folded_row*> kept;
+  struct left_out {
+    std::int64_t count = 0;
+    double ns = 0;
+  };
+  std::vector<left_out> left;  // of the children of each that is kept
   double whole = 0;
   for (const folded_row& f : rows)
     if (f.row.parent >= rows.size()) whole += t.device ? f.row.device_total_ns : f.row.largest_ns;
   const double least = all > most ? whole * 1e-5 : 0;
-  for (std::size_t i = 0; i < rows.size() && kept.size() < most; ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     const tree_row& row = rows[i].row;
-    const bool fits = row.parent >= rows.size() || place[row.parent] != scope_node::none;
-    if (!fits || std::max(row.device_total_ns, row.largest_ns) < least) continue;
-    place[i] = static_cast<std::uint32_t>(kept.size());
-    kept.push_back(&rows[i]);
+    const bool is_top = row.parent >= rows.size();
+    const bool fits = is_top || place[row.parent] != scope_node::none;
+    const bool is_small = std::max(row.device_total_ns, row.largest_ns) < least;
+    if (fits && !is_small && kept.size() < most) {
+      place[i] = static_cast<std::uint32_t>(kept.size());
+      kept.push_back(&rows[i]);
+      left.emplace_back();
+    } else if (fits && !is_top) {
+      left_out& of = left[place[row.parent]];
+      ++of.count;
+      of.ns += t.device ? row.device_total_ns : row.largest_ns;
+    }
   }
   using ref = const folded_row*;
   out.key("tree").open("{");
-  out.member("left_out", all - kept.size());
   out.texts("name", kept, [&](ref f) {
     return f->row.kind == scope_kind::root ? thread_name(t.run, f->row.thread) : f->row.name;
   });
@@ -156,6 +168,8 @@ namespace detail {
     out.column("device_self", kept, [&](ref f) { out.number(f->row.device_ns); });
   }
   out.column("roof", kept, [&](ref f) { out.number(f->row.roof); });
+  out.column("left", left, [&](const left_out& of) { out.integer(of.count); });
+  out.column("left_ns", left, [&](const left_out& of) { out.number(of.ns); });
   out.column("row", kept, [&](ref f) {
     const std::uint32_t row =
         f->row.kind == scope_kind::op ? t.row_of(f->row.node) : scope_node::none;
