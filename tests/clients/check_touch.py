@@ -141,11 +141,11 @@ def check_slices(page, fingers):
 
 
 def check_charts(page, fingers):
-    x, y = fingers.middle("#tree_b .box")[:2]
+    x, y = fingers.middle("#tree_b button.box")[:2]
     scrolled = page.js("scrollY")
     fingers.move([(x, y)], [(x + 3, y - 150)])
     holds("over the tree the page scrolls", page.js("scrollY") > scrolled + 50)
-    y, x = fingers.middle("#tree_b .box")[1], page.js("innerWidth") / 2
+    y, x = fingers.middle("#tree_b button.box")[1], page.js("innerWidth") / 2
     for _ in range(3):  # on a busy machine fingers may rest for so long that it is another gesture
         if page.js("visualViewport.scale") == 1:
             fingers.move([(x - 30, y), (x + 30, y)], [(x - 90, y), (x + 90, y)])

@@ -39,8 +39,8 @@ def check_row_in_timeline(page, table):
 
 
 def check_tree_order(page):
-    tops = ("[...document.querySelectorAll('#tree_b .box')].filter(b => b.style.top === '0px')"
-            ".map(b => b.getAttribute('aria-label'))")
+    tops = ("[...document.querySelectorAll('#tree_b button.box')]"
+            ".filter(b => b.style.top === '0px').map(b => b.getAttribute('aria-label'))")
     by_time = page.js(tops)
     page.click("#tree_t .seg button", "as it ran")
     as_it_ran = page.js(tops)

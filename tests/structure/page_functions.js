@@ -108,4 +108,38 @@ same(stepsNote({ all: 1, of: [step], region: "block" }),
   "1 step, runs of block; what single steps did is not known");
 same(stepsNote({ all: 3, of: [step, step, parted], region: "" }),
   "3 steps; parts are those of 1 that the timeline has whole, and sum to each");
+// The boxes of the tree, up to what draws: what is narrow, or what the file lacks, is one box.
+const treeSource = fs.readFileSync(path.join(folder, "tree.js"), "utf8").split("const matches")[0];
+function boxesOf(parent, total, left, left_ns, least, by) {
+  const filled = (x) => parent.map(() => x);
+  const scope = { ...page, tree: 0, console, decoded: (x) => x, data: { tree: { row: filled(-1),
+    parent, total, device: total, left, left_ns, left_device: left_ns, op: filled(0),
+    folded: filled(1), first: parent.map((_, i) => -i) } }, rows: {}, device: Boolean(by),
+    sumOf: (list, of) => list.reduce((sum, x) => sum + of(x), 0), min: Math.min };
+  delete scope.tree;
+  vm.createContext(scope);
+  vm.runInContext(`${treeSource};if ("${by || ""}") treeView.by = "${by}";` +
+    `this.boxes = (at, order) => { treeView.order = order || "time";` +
+    `return layout(at === undefined ? null : nodes[at], ${least}).map((b) =>` +
+    `[b.few ? -b.few : b.n.i, b.x, b.y, b.w]); }`, scope);
+  return scope.boxes;
+}
+const none = [0, 0, 0, 0, 0, 0];
+same(boxesOf([-1, 0, 0, 0, 0], [100, 60, 3, 2, 1], none, none, 5)(),
+  [[0, 0, 0, 100], [1, 0, 26, 60], [-3, 60, 26, 6]]);
+same(boxesOf([-1, 0, 0, 0, 0], [100, 60, 3, 2, 20], none, none, 5)(undefined, "execution"),
+  [[0, 0, 0, 100], [4, 0, 26, 20], [-2, 20, 26, 5], [1, 25, 26, 60]]);
+// Of its children the first region lacks 7, and the file 4 at the top.
+const lacking = boxesOf([-1, 0], [100, 60], [7, 0, 4], [30, 0, 50], 5);
+same(lacking(), [[0, 0, 0, 100], [1, 0, 26, 60], [-7, 60, 26, 30], [-4, 100, 0, 50]]);
+same(lacking(0), [[0, 0, 0, 100], [1, 0, 26, 60], [-7, 60, 26, 30]]);
+same(boxesOf([-1, 0], [100, 60], [7, 0, 0], [30, 0, 0], 5, "host")().length, 3);
+// What ran at once is drawn below what called it, at its scale; what was handed over, as wide as
+// what is in it.
+same(boxesOf([-1, 0, 0, 1], [100, 150, 50, 30], none, none, 5)(),
+  [[0, 0, 0, 100], [1, 0, 26, 75], [3, 0, 52, 15], [2, 75, 26, 25]]);
+same(boxesOf([-1, 0, 1], [100, 0, 10], [0, 9, 0, 0], [0, 70, 0, 0], 5)(),
+  [[0, 0, 0, 100], [1, 0, 26, 80], [2, 0, 52, 10], [-9, 10, 52, 70]]);
+same(boxesOf([], [], [0], [0], 5)(), []);
+same(boxesOf([-1, 0], [100, 60], none, none, Infinity)(), [[-1, 0, 0, 100]]);
 console.log("page_functions: in order");

@@ -255,22 +255,6 @@ TEST_CASE("html.ten_thousand_rows_take_two_megabytes_at_most") {
   const boost::json::object data = data_in(page);
   const boost::json::object& rows = data.at("rows").as_object();
   CHECK(rows.at("count").to_number<int>() == 10'000);
-  // What the tree lacks is counted where it would be.
-  const boost::json::object& tree = data.at("tree").as_object();
-  const boost::json::array nodes = column(tree, "total"), left = column(tree, "left");
-  CHECK(nodes.size() < 10'000);
-  std::size_t op_count = 0;
-  double op_ns = 0, all_ns = 0;
-  const boost::json::array ops = column(tree, "op"), left_ns = column(tree, "left_ns");
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const bool is_op = ops[i].to_number<int>() == 1;
-    op_count += (is_op ? 1 : 0) + left[i].to_number<std::size_t>();
-    op_ns += (is_op ? nodes[i].to_number<double>() : 0) + left_ns[i].to_number<double>();
-  }
-  const boost::json::array times = column(rows.at("metrics").as_object(), "total");
-  for (const boost::json::value& ns : times) all_ns += ns.to_number<double>();
-  CHECK(op_count == 10'000);
-  CHECK(std::fabs(op_ns - all_ns) < 1e-3 * all_ns);
   // Endings that rows share stand in the page once, and so do equal columns.
   const boost::json::array parameters = column(rows, "parameters"), time = column(rows, "time"),
                            self = column(rows.at("metrics").as_object(), "self");
@@ -281,4 +265,45 @@ TEST_CASE("html.ten_thousand_rows_take_two_megabytes_at_most") {
     REQUIRE(time.at(row) == self.at(row));
   }
   CHECK(times_in(page, " N=1024 K=1024 type=f32") < 510);  // 500 without a script
+}
+
+TEST_CASE("html.what_the_tree_lacks_is_counted_where_it_would_be") {
+  kprof_test::profile_builder b;
+  const auto thread = b.thread("main", 1);
+  const auto first = b.region(thread, "first"), second = b.region(thread, "second");
+  b.calls(first, 1, 8e9).calls(second, 1, 5e9);
+  double tops_ns = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    const std::string n = "n=" + std::to_string(i);
+    b.calls(b.op(first, "Gemm", n), 1, 2e6);       // these stay
+    b.calls(b.op(second, "Gemm", n), 1, 1e6 + i);  // of these the longest
+    b.calls(b.op(thread, "Relu", n), 1, 1e3);      // of these none
+    tops_ns += 1e3;
+  }
+  const boost::json::object data = data_in(html_of(b.p));
+  const boost::json::object& tree = data.at("tree").as_object();
+  const boost::json::array names = column(tree, "name"), totals = column(tree, "total"),
+                           left = column(tree, "left"), left_ns = column(tree, "left_ns"),
+                           parents = column(tree, "parent");
+  REQUIRE(names.size() == 5'000);
+  REQUIRE(left.size() == 5'001);
+  std::vector<std::size_t> children(names.size());
+  std::vector<double> children_ns(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (const auto parent = parents[i].to_number<std::int64_t>(); parent >= 0) {
+      ++children[static_cast<std::size_t>(parent)];
+      children_ns[static_cast<std::size_t>(parent)] += totals[i].to_number<double>();
+    }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_region = names[i].as_string() == "first" || names[i].as_string() == "second";
+    CHECK(children[i] + left[i].to_number<std::size_t>() == (is_region ? 4'000U : 0U));
+    if (names[i].as_string() == "first") CHECK(left[i].to_number<int>() == 0);
+    if (names[i].as_string() == "second") {
+      CHECK(children[i] == 998);
+      const double all_ns = children_ns[i] + left_ns[i].to_number<double>();
+      CHECK(std::fabs(all_ns - (4e9 + 3'999 * 2'000)) < 1e-3 * all_ns);
+    }
+  }
+  CHECK(left[5'000].to_number<int>() == 4'000);
+  CHECK(std::fabs(left_ns[5'000].to_number<double>() - tops_ns) < 1e-4 * tops_ns);
 }

@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const THIN = "\u202f";
-const { max, min } = Math;
+const { ceil, floor, log10, max, min } = Math;
 
 // ---- numbers
 

@@ -76,9 +76,9 @@ const boundOf = (list) =>
 /** How many letters fit into the column of names. */
 function nameRoom(columns) {
   if (state.printing) return 400;
-  if (isNarrow()) return Math.floor((innerWidth - 130) / 8.4) + 12;
+  if (isNarrow()) return floor((innerWidth - 130) / 8.4) + 12;
   const others = sumOf(columns, (c) => (c.width ? wideOf(c) : 0));
-  return max(12, Math.floor((table.wide_px - others - 28) / 7.2));
+  return max(12, floor((table.wide_px - others - 28) / 7.2));
 }
 function cellsOf(columns, row) {
   return columns.map((c) => {
@@ -166,11 +166,11 @@ function groupRow(columns, group, inside) {
  * and one for what is behind. Once many were asked for, the first of them fold again. */
 function appendFolded(columns, body, key, list, isKept, show) {
   const [from, until] = table.asked.get(key) || [0, 0], before = [], behind = [];
-  const lines = key === FOLDED ? 3 : 1, step = Math.ceil(STEP / lines);
+  const lines = key === FOLDED ? 3 : 1, step = ceil(STEP / lines);
   const line = (part, word, first, a, b) => {
     if (part.length) body.append(moreRow(columns, part.flatMap((x) => x.rows || x), word, () => {
       table.asked.delete(key);
-      table.asked.set(key, [max(a, Math.ceil(b - MOST_ASKED / lines)), b]);
+      table.asked.set(key, [max(a, ceil(b - MOST_ASKED / lines)), b]);
       let sum = 0;
       for (const [k, [c, d]] of [...table.asked].reverse())
         if ((sum += (d - c) * (k === FOLDED ? 3 : 1)) > MOST_ASKED + 2) table.asked.delete(k);

@@ -27,7 +27,7 @@ function stepBars() {
   const counted = steps.filter((s) => s[3]);
   const times = (counted.length ? counted : steps).map((s) => s[2]).sort((a, b) => a - b);
   const most = min(times[times.length - 1], 2 * times[(times.length - 1) >> 1]);
-  const wide = max(2, min(6, Math.floor(110 / steps.length)));
+  const wide = max(2, min(6, floor(110 / steps.length)));
   return svg("svg", { width: steps.length * wide, height: 18, "aria-hidden": "true" },
     steps.map((s, i) => {
       const high = max(1, min(1, s[2] / most) * 18);
@@ -118,7 +118,7 @@ function showShare() {
     ...[0, 0.25, 0.5, 0.75, 1].map((at) => el("span", null, at ? time(at * all) : "0"))));
 }
 function addLabel(box, part, x, w, all) {
-  const room = Math.floor((w - 12) / 6.9);
+  const room = floor((w - 12) / 6.9);
   if (room < 3) return;
   const name = middleCut(part.name, room);
   const share = percent(part.ns / all), text = [[share, " · ", time(part.ns), ", ", part.bound],

@@ -8,7 +8,7 @@ const headCell = (text, small, isNumber) => el("th", { scope: "col", class: isNu
 function middleCut(text, most) {
   if (text.length <= most) return text;
   if (text.length <= 16 || most < 8) return text.slice(0, max(1, most - 1)) + "…";
-  return text.slice(0, Math.ceil(most / 2) - 1) + "…" + text.slice(-Math.floor(most / 2));
+  return text.slice(0, ceil(most / 2) - 1) + "…" + text.slice(-floor(most / 2));
 }
 /** What a template does stands behind its name and tells more than that: it is kept. */
 function kernelCut(text, most) {

@@ -24,7 +24,7 @@ function frame(points) {
   const ridge = roofDevice().roofs.map((r) => r.flops / r.bytes);
   // A bubble at the edge has room for most of itself, and no chart is narrower than two decades.
   const span = (values, least) => {
-    const low = Math.log10(min(...values)), high = Math.log10(max(...values));
+    const low = log10(min(...values)), high = log10(max(...values));
     const more = max(0.3, 0.075 * (high - low), (least - (high - low)) / 2);
     return [10 ** (low - more), 10 ** (high + more)];
   };
@@ -35,8 +35,8 @@ function frame(points) {
 /** The powers of ten from `low` to `high`; of few also twice and five times as much. */
 function logTicks(low, high) {
   const out = [];
-  const parts = Math.log10(high / low) < 3 ? [1, 2, 5] : [1];
-  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power++)
+  const parts = log10(high / low) < 3 ? [1, 2, 5] : [1];
+  for (let power = floor(log10(low)); 10 ** power <= high; power++)
     for (const part of parts)
       if (part * 10 ** power >= low && part * 10 ** power <= high) out.push(part * 10 ** power);
   return out;
@@ -194,7 +194,7 @@ function showRoofline() {
   const left = 50, top = 24, bottom = high - 40;
   const right = width - (levelled || narrow || !roofs ? 10 : 140);
   const f = frame(points.length ? points : chart.row.map((_, i) => i));
-  const px = (x) => left + (right - left) * Math.log10(x / f.x0) / Math.log10(f.x1 / f.x0);
+  const px = (x) => left + (right - left) * log10(x / f.x0) / log10(f.x1 / f.x0);
   const most = max(...points.map(timeAt), 1);
   const largest = narrow ? 18 : 27;
   const radius = (i) => max(2.5, largest * Math.sqrt(timeAt(i) / most));
@@ -223,7 +223,7 @@ function showRoofline() {
     picture.append(...bubbles(inside, px, yOf, radius, labels, (i, x, y) =>
       svg("line", { x1: x, x2: x, y1: y, y2: py(1), stroke: "var(--ink)", "stroke-width": 1.5 })));
   } else {
-    const py = (y) => bottom - (bottom - top) * Math.log10(y / f.y0) / Math.log10(f.y1 / f.y0);
+    const py = (y) => bottom - (bottom - top) * log10(y / f.y0) / log10(f.y1 / f.y0);
     const ticks = [];
     for (const y of logTicks(f.y0, f.y1))
       ticks.push([py(y), plain(y)]);

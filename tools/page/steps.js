@@ -42,11 +42,11 @@ function stepStack(step, x, width, scale, bottom, top) {
 const STEP_COLUMN = 3;
 /** More than one step a pixel: of the steps of each column the least, the median and the most. */
 function stepColumns(steps, left, width, scale, bottom, top, over) {
-  const columns = Math.floor((width - left) / STEP_COLUMN);
+  const columns = floor((width - left) / STEP_COLUMN);
   let labelled = left - 60;
   return Array.from({ length: columns }, (_, c) => {
-    const from = Math.floor(c * steps.length / columns);
-    const to = Math.floor((c + 1) * steps.length / columns);
+    const from = floor(c * steps.length / columns);
+    const to = floor((c + 1) * steps.length / columns);
     const sorted = steps.slice(from, to).map((s) => s[2]).sort((a, b) => a - b);
     const least = sorted[0], most = sorted[sorted.length - 1];
     const median = sorted[(sorted.length - 1) >> 1];
@@ -77,7 +77,7 @@ function showSteps() {
   const sorted = steps.map((s) => s[2]).sort((a, b) => a - b);
   const median = data.steps.median || sorted[(sorted.length - 1) >> 1];
   const cut = min(sorted[sorted.length - 1], 1.6 * max(median,
-    sorted[Math.floor(0.95 * (sorted.length - 1))]));
+    sorted[floor(0.95 * (sorted.length - 1))]));
   const scale = (bottom - top - 12) / (cut || 1), each = (width - left) / steps.length;
   const [per, unit] = [...TIME].reverse().find((t) => cut >= t[0]) || TIME[0];
   const chart = svg("svg", { class: "chart", height: high, viewBox: `0 0 ${width} ${high}`,
@@ -85,7 +85,7 @@ function showSteps() {
       `most ${time(sorted[sorted.length - 1])}` },
   svg("pattern", { id: "idle", width: 5, height: 5, patternUnits: "userSpaceOnUse",
     patternTransform: "rotate(45)" }, svg("rect", { width: 1, height: 5, fill: "var(--line2)" })));
-  const power = 10 ** Math.floor(Math.log10(cut / per / 3 || 1));
+  const power = 10 ** floor(log10(cut / per / 3 || 1));
   const tick = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= cut / per / 5) || 1;
   for (let y = 0; y <= cut / per; y += tick)
     chart.append(svg("line", { x1: left, x2: width, class: "grid", y1: bottom - y * per * scale,
@@ -99,7 +99,7 @@ function showSteps() {
     const x = left + i * each, w = max(0.5, each - (each >= 8 ? min(4, each / 6) : 0));
     chart.append(stepStack(step, x, w, scale, bottom, top));
     over(x, w, step[2]);
-    const every = Math.ceil(34 / each);
+    const every = ceil(34 / each);
     if (i % every === 0)
       chart.append(svg("text", { x: x + w / 2, y: bottom + 18, "text-anchor": "middle" },
         String(step[0])));

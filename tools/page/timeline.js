@@ -52,7 +52,7 @@ function colourOf(slice, lane) {
 }
 function cutText(pen, text, room) {
   if (pen.measureText(text).width <= room) return text;
-  let n = Math.floor(text.length * room / pen.measureText(text).width) - 1;
+  let n = floor(text.length * room / pen.measureText(text).width) - 1;
   while (n > 1 && pen.measureText(text.slice(0, n) + "…").width > room) n--;
   return n > 1 ? text.slice(0, n) + "…" : "";
 }
@@ -163,18 +163,18 @@ function drawNames(pen, high) {
 /** Time below the lanes: 1, 2 or 5 times a power of ten. */
 function drawAxis(pen, high) {
   const span = view.to - view.from, wanted = span / max(2, canvas.clientWidth / 130);
-  const power = 10 ** Math.floor(Math.log10(wanted));
+  const power = 10 ** floor(log10(wanted));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted);
   const c = view.colours;
   pen.font = `11px ${c.font}`;
   // Times count from the first slice, as in the line above and where the pointer is.
   const first = timeline.begin;
-  for (let t = Math.ceil((view.from - first) / step) * step; t + first <= view.to; t += step) {
+  for (let t = ceil((view.from - first) / step) * step; t + first <= view.to; t += step) {
     const x = xOf(t + first);
     pen.fillStyle = c.line;
     pen.fillRect(x, 1, 1, high - 20);
     pen.fillStyle = c.ink3;
-    const decimals = max(0, Math.ceil(Math.log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1
+    const decimals = max(0, ceil(log10(TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1
       : 0][0] /
       step)));
     const [per, unit] = TIME[step >= 1e6 ? 2 : step >= 1e3 ? 1 : 0];
@@ -238,7 +238,7 @@ function drawArrow(pen) {
 /** In digits that tell apart what is a hundredth of the span from one another. */
 function preciseTime(ns, span) {
   const [per, unit] = [...TIME].reverse().find((t) => ns >= t[0]) || TIME[0];
-  const decimals = max(0, min(9, Math.ceil(-Math.log10(span / per / 100))));
+  const decimals = max(0, min(9, ceil(-log10(span / per / 100))));
   return grouped((ns / per).toFixed(ns > 0 ? decimals : 0)) + THIN + unit;
 }
 /** A line where the pointer is, and its time. */

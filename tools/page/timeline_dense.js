@@ -118,7 +118,7 @@ function roofOfLane(lane) {
 }
 function drawRate(pen, lane, top) {
   const c = view.colours, high = RATE, wide = canvas.clientWidth - LABEL(), step = 2;
-  const rates = ratesInSight(lane, max(1, Math.floor(wide / step)));
+  const rates = ratesInSight(lane, max(1, floor(wide / step)));
   const most = rates.reduce((a, b) => max(a, b), 0), roof = roofOfLane(lane);
   // Against the roof, unless nothing could be seen so.
   const all = roof > 0 && most > roof / 20 ? max(roof, most) : most;

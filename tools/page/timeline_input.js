@@ -39,7 +39,7 @@ function sliceUnder(event) {
   const x = event.clientX - box.left, y = event.clientY - box.top, t = tOf(x);
   if (x < LABEL()) return null;
   for (let i = 0; i < lanes.length; i++) {
-    const lane = lanes[i], depth = Math.floor((y - view.top[i]) / ROW[lane.kind]);
+    const lane = lanes[i], depth = floor((y - view.top[i]) / ROW[lane.kind]);
     if (depth < 0 || depth >= lane.rows.length) continue;
     const line = lane.rows[depth], slack = (view.to - view.from) / canvas.clientWidth;
     const k = nearestSlice(line, t, slack * (event.pointerType === "touch" ? FINGER : 1));

@@ -10,57 +10,52 @@ for (const n of nodes) {
 }
 const treeView = { by: device ? "device" : "host", at: null, boxes: [], order: "time" };
 /** A path that was handed over to another thread takes no time: it is as wide as what is in it. */
-function widthsBy(times) {
+function widthsBy(times, left) {
   const out = times.slice();
   for (let i = out.length - 1; i >= 0; i--)
-    if (!(out[i] > 0)) out[i] = sumOf(nodes[i].children, (c) => out[c.i]);
+    if (!(out[i] > 0)) out[i] = left[i] + sumOf(nodes[i].children, (c) => out[c.i]);
   return out;
 }
-const treeWidths = { host: widthsBy(tree.total), device: device ? widthsBy(tree.device) : null };
+/** What the file lacks of each node's children, and last of the nodes at the top. */
+const treeLeft = { host: tree.left_ns, device: tree.left_device };
+const treeWidths = { host: widthsBy(tree.total, tree.left_ns),
+  device: device ? widthsBy(tree.device, tree.left_device) : null };
 const widthOf = (n) => treeWidths[treeView.by][n.i];
 const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
 const countOf = (n) => (tree.folded[n.i] > 1 ? ` ×${count(tree.folded[n.i])}` : "");
 
 /** Rows of boxes: each with where it begins and how wide it is, in time. Neighbours narrower than
- * `least` are one box, of as many as `few` says. */
+ * `least`, and those that the file lacks, are one box, of as many as `few` says. */
 function layout(at, least) {
   const out = [];
   const inOrder = (list) => list.filter((n) => widthOf(n) > 0)
     .sort((a, b) => (treeView.order === "time" ? widthOf(b) - widthOf(a)
       : tree.first[a.i] - tree.first[b.i]));
-  // Children that ran at once on several threads take more time than what called them: they are
-  // drawn narrower, so that they lie below it.
-  const put = (n, x, y, part) => {
-    out.push({ n, x, y, w: widthOf(n) * part });
-    const inside = inOrder(n.children);
-    // The file lacks some of them, of whose times it knows the sum.
-    const lacks = device && treeView.by === "host" ? 0 : tree.left[n.i];
-    const sum = sumOf(inside, widthOf) + (lacks ? tree.left_ns[n.i] : 0);
-    const below = sum > widthOf(n) ? part * widthOf(n) / sum : part;
-    const box = putAll(inside, x, y + highOf(n), below);
-    if (!lacks) return;
-    const w = tree.left_ns[n.i] * below;
-    if (box) { box.w += w; box.few += lacks; }
-    else out.push({ n, x: x + (sum * below - w), y: y + highOf(n), w, few: lacks });
-  };
-  const putAll = (list, x, y, part) => {
+  // `i`: whose children they are. Children that ran at once on several threads take more time than
+  // what called them: they are drawn narrower, so that they lie below it.
+  const put = (i, list, x, y, ns, scale) => {
+    const lacks = tree.left[i], lacking = lacks ? treeLeft[treeView.by][i] : 0;
+    const part = scale * min(1, ns / (sumOf(list, widthOf) + lacking));
     let box = null;
+    const add = (n, few, ns) => {
+      if (!box) out.push(box = { n, x, y, w: 0, few: 0 });
+      box.w += ns * part;
+      box.few += few;
+    };
     for (const n of list) {
       const w = widthOf(n) * part;
-      if (w >= least) {
-        put(n, x, y, part);
+      if (w < least) add(n, 1, widthOf(n));
+      else {
         box = null;
-      } else {
-        if (!box) out.push(box = { n, x, y, w: 0, few: 0 });
-        box.w += w;
-        box.few++;
+        out.push({ n, x, y, w });
+        put(n.i, inOrder(n.children), x, y + highOf(n), widthOf(n), part);
       }
       x += w;
     }
-    return box;
+    if (lacks) add(list[0] || nodes[i], lacks, lacking);
   };
-  putAll(at ? [at] : inOrder(topNodes), 0, 0, 1);
+  put(at ? -1 : nodes.length, at ? [at] : inOrder(topNodes), 0, 0, Infinity, 1);
   return out;
 }
 const matches = (n) => !state.match || (tree.row[n.i] >= 0 && state.match[tree.row[n.i]]) ||
@@ -78,9 +73,10 @@ function tipOfNode(event, n, whole) {
 function treeBox(item, scale, whole) {
   const { n, x, y, w, few } = item;
   if (few) {
-    const text = `${count(few)} narrower, ${percent(w / whole)}`;
+    const text = `${count(few)} smaller, ${percent(w / whole)}`, wide = w * scale;
     return el("span", { class: "box hatch", title: text, style: `left:${x * scale}px;top:${y}px;` +
-      `width:${w * scale}px;height:${highOf(n) - 1}px;cursor:auto` }, w * scale > 90 ? text : null);
+      `width:${wide}px;height:${highOf(n) - 1}px;cursor:auto` + (wide > 90 ? "" : ";padding:0") },
+    wide > 90 ? text : null);
   }
   const isOp = tree.op[n.i] === 1, row = tree.row[n.i];
   const bound = row >= 0 ? rows.bound[row] : "", wide = w * scale - 1;
@@ -128,7 +124,7 @@ function showTree() {
   if (nodes.length === 0) return;
   const host = byId("tree_b"), width = host.clientWidth;
   const whole = treeView.at ? widthOf(treeView.at)
-    : sumOf(topNodes, widthOf);
+    : sumOf(topNodes, widthOf) + treeLeft[treeView.by][nodes.length];
   const scale = whole > 0 ? width / whole : 0;
   const items = layout(treeView.at, 1.2 / scale);
   const drawn = items.filter((item) => item.w * scale >= 1.2).slice(0, 1500);
@@ -136,9 +132,9 @@ function showTree() {
   const boxes = drawn.map((item) => [treeBox(item, scale, whole), item.n, item.few]);
   host.replaceChildren(...boxes.map(([box]) => box));
   treeView.boxes = boxes.filter(([, , few]) => !few);
-  const left = items.length - drawn.length + sumOf(items, (i) => i.few || 0);
+  const left = sumOf(items, (i) => i.few || 1) - sumOf(drawn, (i) => (i.few ? 0 : 1));
   byId("tree_n").textContent = `width is ${treeView.by === "device" ? "device" : "host"} time` +
-    `, repeated siblings folded${left ? `; ${count(left)} narrower than a pixel` : ""}`;
+    `, repeated siblings folded${left ? `; ${count(left)} smaller ones are not drawn` : ""}`;
   crumbs();
 }
 /** Up by one; false where it is at the top. */

@@ -92,8 +92,8 @@ struct module_record {
   std::uint32_t version;  // abi_layout; 0 while the module is unloaded
   std::uint32_t size;
   const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
-  // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
-  // when nobody listens any more.
+  // The last `api` that was not nullptr, set before it. A guard keeps only the token and closes by
+  // this, also when nobody listens any more. Where g++ compiled it, it begins by this as well.
   const scope_api* latest;
   hub_record* hub;
   op_node* ops;

@@ -22,7 +22,8 @@ namespace detail {
 
 KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept;
 
-/// What closes scopes until somebody has listened: they were opened in another module.
+/// What closes scopes until somebody has listened: they were opened in another module. No guard
+/// begins one through it.
 KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
     1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr, nullptr};
 
@@ -69,11 +70,12 @@ KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept {
   if (auto* const end = load(emitted ? hub->end_emitted : hub->end_recorded)) end(scope);
 }
 
-/// Makes the guards of a module call what the hub says. What closes scopes is set before what opens
-/// them.
+/// Makes the guards of a module call what the hub says. A guard that finds somebody listening calls
+/// `latest`: it is set first, and read last, since publish() may run meanwhile.
 KPROF_DETAIL_LOCAL inline void set_listener(module_record& m, const hub_record& hub) noexcept {
+  const scope_api* const active = load(hub.active);
   if (const scope_api* latest = load(hub.latest)) store(m.latest, latest);
-  store(m.api, load(hub.active));
+  store(m.api, active);
 }
 
 /// Makes every guard of the process call the recorder if there is one, else the emitter, else

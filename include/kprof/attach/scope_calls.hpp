@@ -14,67 +14,63 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-// A branch that is taken once in a hundred times: after __builtin_expect g++ 12 takes it for one in
-// ten, and saves registers for it before it knows; after never, it would save space there.
+// A branch that is taken once in a hundred times. By __builtin_expect alone g++ 12 takes it for one
+// in ten, and saves registers before the branch rather than behind it. By a probability of 0 it
+// makes the code behind the branch small instead of quick.
 #define KPROF_DETAIL_SELDOM(condition) __builtin_expect_with_probability(condition, 0, 0.99)
 
 KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept {
   return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE);
 }
 
-// Whether there is a listener, and the token of a scope that nobody is told of: 0.
+// Whether there is a listener; and the token of a guard where there is none, which is 0.
 #ifdef __clang__
-// The pointer itself, which is null then. clang++ 14 knows that after a comparison with null, and
-// makes a zero of its own; after this one it keeps the pointer's register.
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline bool listens(const scope_api* api) noexcept {
+// The token is the null pointer. After a comparison with null, clang++ 14 would set another
+// register to 0 for it; after this one it uses the pointer's own.
+KPROF_DETAIL_LOCAL inline bool listens(const scope_api* api) noexcept {
   return reinterpret_cast<std::uintptr_t>(api) > 4095U;
 }
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token no_scope(
-    const scope_api* api) noexcept {
+KPROF_DETAIL_LOCAL inline scope_token no_scope(const scope_api* api) noexcept {
   return reinterpret_cast<std::uintptr_t>(api);
 }
 #else
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline bool listens(const scope_api* api) noexcept {
-  return api != nullptr;
-}
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token no_scope(const scope_api*) noexcept {
-  return 0;
-}
+KPROF_DETAIL_LOCAL inline bool listens(const scope_api* api) noexcept { return api != nullptr; }
+KPROF_DETAIL_LOCAL inline scope_token no_scope(const scope_api*) noexcept { return 0; }
 #endif
 
 /// `params`: `Bytes` bytes.
 template <std::uint32_t Bytes>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token begin(const scope_api& api,
-                                                                   site& where,
-                                                                   const void* params) noexcept {
+KPROF_DETAIL_LOCAL inline scope_token begin(const scope_api& api, site& where,
+                                            const void* params) noexcept {
   if constexpr (Bytes % 8 == 0 && Bytes / 8 <= max_fast_words)
     return api.begin[Bytes / 8](where, params);
   else return api.begin_any(where, params, Bytes);
 }
 
-#if defined(__x86_64__) && defined(__SSE2__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__LP64__) && defined(__SSE2__) && !defined(__clang__)
 /// A call that takes the registers in which the guarded function's own arguments came makes g++ 12
-/// move those to others, which it saves before it knows whether anybody listens. This one takes its
-/// two pointers in registers for floating point. It is not marked cold: g++ would copy parameters
-/// with `rep movs` before it, which takes longer than all the rest.
+/// move those to others, which it saves before it knows whether anybody listens. This function
+/// takes two pointers in registers for floating point instead. It is not marked cold: g++ would
+/// copy parameters with `rep movs` before it, which takes longer than all the rest.
 template <std::uint32_t Bytes>
 [[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope_token begin_out_of_line(double where,
                                                                           double params) noexcept {
-  // A third argument would be of the same kind. Who listens now will do.
+  // Not the table that the guard has seen, which would be a third argument. A newer one is as good:
+  // each closes the scopes of the others.
   const scope_api* const latest = __atomic_load_n(&this_module.latest, __ATOMIC_ACQUIRE);
   return begin<Bytes>(*latest, *__builtin_bit_cast(site*, where),
                       __builtin_bit_cast(const void*, params));
 }
 template <std::uint32_t Bytes>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token begin_from_guard(
-    const scope_api&, site& where, const void* params) noexcept {
+KPROF_DETAIL_LOCAL inline scope_token begin_from_guard(const scope_api&, site& where,
+                                                       const void* params) noexcept {
   return begin_out_of_line<Bytes>(__builtin_bit_cast(double, &where),
                                   __builtin_bit_cast(double, params));
 }
 #else
 template <std::uint32_t Bytes>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token begin_from_guard(
-    const scope_api& api, site& where, const void* params) noexcept {
+KPROF_DETAIL_LOCAL inline scope_token begin_from_guard(const scope_api& api, site& where,
+                                                       const void* params) noexcept {
   return begin<Bytes>(api, where, params);
 }
 #endif

@@ -107,7 +107,7 @@ class record_reader {
   // Reading needs nothing of CUPTI's that another thread might hold; even so, callers do not try
   // for ever.
   void help() noexcept {
-    // The thread that holds reading_ meanwhile may be this one.
+    // While it is true the lock may be this thread's own, which must not try to take it then.
     if (!paused_ && reading_.try_lock()) {
       read_one();
       reading_.unlock();

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -111,36 +112,49 @@ namespace detail {
   out.close("}");
 }
 
+/// What the file lacks of the children of a node, or of the nodes without parents.
+struct left_out_scopes {
+  std::int64_t count = 0;
+  double total_ns = 0;
+  double device_ns = 0;
+};
+
+/// The time from which on a tree has at most `most` rows. No row takes longer than the one around
+/// it.
+[[gnu::cold]] inline double least_of_largest(const std::vector<folded_row>& rows,
+                                             std::size_t most) {
+  if (rows.size() <= most) return 0;
+  std::vector<double> times;
+  for (const folded_row& f : rows)
+    times.push_back(std::max(f.row.device_total_ns, f.row.largest_ns));
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(most), times.end(),
+                   std::greater<>{});
+  return times[most];
+}
+
 [[gnu::cold]] inline void put_tree(script_json& out, const page_tables& t) {
   constexpr std::size_t most = 5'000;
   std::vector<folded_row> rows = fold_siblings(kprof::call_tree(t.run, t.run.threads.size() > 1));
-  const std::size_t all = rows.size();
-  // Parents stand before their children, so that what is kept of the front has its parents.
+  const double least = least_of_largest(rows, most);
+  // Parents stand before their children.
   std::vector<std::uint32_t> place(rows.size(), scope_node::none);
   std::vector<const folded_row*> kept;
-  struct left_out {
-    std::int64_t count = 0;
-    double ns = 0;
-  };
-  std::vector<left_out> left;  // of the children of each that is kept
-  double whole = 0;
-  for (const folded_row& f : rows)
-    if (f.row.parent >= rows.size()) whole += t.device ? f.row.device_total_ns : f.row.largest_ns;
-  const double least = all > most ? whole * 1e-5 : 0;
+  std::vector<left_out_scopes> left;  // of each that is kept
+  left_out_scopes left_tops;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const tree_row& row = rows[i].row;
     const bool is_top = row.parent >= rows.size();
-    const bool fits = is_top || place[row.parent] != scope_node::none;
-    const bool is_small = std::max(row.device_total_ns, row.largest_ns) < least;
-    if (fits && !is_small && kept.size() < most) {
+    if (!is_top && place[row.parent] == scope_node::none) continue;  // counted with its parent
+    if (std::max(row.device_total_ns, row.largest_ns) >= least && kept.size() < most) {
       place[i] = static_cast<std::uint32_t>(kept.size());
       kept.push_back(&rows[i]);
       left.emplace_back();
-    } else if (fits && !is_top) {
-      left_out& of = left[place[row.parent]];
-      ++of.count;
-      of.ns += t.device ? row.device_total_ns : row.largest_ns;
+      continue;
     }
+    left_out_scopes& of = is_top ? left_tops : left[place[row.parent]];
+    ++of.count;
+    of.total_ns += row.total_ns;
+    of.device_ns += row.device_total_ns;
   }
   using ref = const folded_row*;
   out.key("tree").open("{");
@@ -168,8 +182,12 @@ namespace detail {
     out.column("device_self", kept, [&](ref f) { out.number(f->row.device_ns); });
   }
   out.column("roof", kept, [&](ref f) { out.number(f->row.roof); });
-  out.column("left", left, [&](const left_out& of) { out.integer(of.count); });
-  out.column("left_ns", left, [&](const left_out& of) { out.number(of.ns); });
+  // Of the nodes without parents at the end.
+  left.push_back(left_tops);
+  out.column("left", left, [&](const left_out_scopes& of) { out.integer(of.count); });
+  out.column("left_ns", left, [&](const left_out_scopes& of) { out.number(of.total_ns); });
+  if (t.device)
+    out.column("left_device", left, [&](const left_out_scopes& of) { out.number(of.device_ns); });
   out.column("row", kept, [&](ref f) {
     const std::uint32_t row =
         f->row.kind == scope_kind::op ? t.row_of(f->row.node) : scope_node::none;
