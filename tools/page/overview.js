@@ -159,7 +159,7 @@ function showAdvice() {
       a.row === undefined ? el("span", { class: "what" }, fitting(`${a.where} ${a.fact}.`))
         : el("button", { class: "link what", type: "button", style: "text-decoration:none;" +
           "text-align:left;font-size:14px" }, fitting(`${a.where} ${a.fact}.`)),
-      el("div", { class: "do" }, a.action ? a.action.replace(/\.?$/, ".") : "",
+      el("div", { class: "do" }, a.action ? fitting(a.action.replace(/\.?$/, ".")) : "",
         el("span", { class: "id", title: "rule of advice, see docs/advice.md" }, a.id))),
     el("div", { class: "side" }, a.gain >= 0
       ? [el("div", { class: "gain", title: places[i].shared
