@@ -46041,7 +46041,7 @@ class failures {
   void forget(failing what) noexcept { first_[static_cast<std::size_t>(what)] = success; }
 
   /// A line for each that failed.
-  std::vector<std::string> notes(const functions& f) const {
+  [[gnu::cold]] std::vector<std::string> notes(const functions& f) const {
     // In the order of the enumerators.
     static constexpr struct {
       const char *begin, *end;
@@ -47500,7 +47500,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// program calls. A failure is final: further calls
   /// return it again. Opens libraries, so the caller holds no lock that a static constructor might
   /// want.
-  status start(std::size_t memory, bool calls) {
+  [[gnu::cold]] status start(std::size_t memory, bool calls) {
     if (collecting_ || ended_) return {};
     if (!failure_.ok()) return failure_;
     if (!attempt([&] { failure_ = subscribe(memory, calls); })) {
@@ -47527,7 +47527,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   /// Ends collecting, so that another client may use CUPTI. Work that still runs is recorded
   /// without its end.
-  bool stop() {
+  [[gnu::cold]] bool stop() {
     if (!collecting_) return false;
     const bool all = flush();
     unsubscribe(false);
@@ -47535,7 +47535,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   /// As stop(), and nothing is ever collected again: CUDA is about to shut down. Waits 5 s at most
   /// for the devices.
-  bool end() {
+  [[gnu::cold]] bool end() {
     bool all = false;
     if (collecting_) {
       all = wait_.for_all_devices_within(5000) && flush_finished();
@@ -47553,7 +47553,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
 
   /// "CUPTI 13.0 (API 130001)", once it is known.
-  std::string version() const {
+  [[gnu::cold]] std::string version() const {
     const std::uint32_t version = version_;
     const auto api = " (API " + std::to_string(version) + ")";
     if (version >= cupti::version_13)
@@ -47562,7 +47562,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     return "CUPTI 12 or older" + api;
   }
   /// What the report should say of CUPTI besides, a line each.
-  std::vector<std::string> notes() const {
+  [[gnu::cold]] std::vector<std::string> notes() const {
     std::vector<std::string> out = cupti::known_defects(version_, callbacks_.use());
     for (std::string& note : failed_.notes(f_)) out.push_back(std::move(note));
     if (wait_.lacked_contexts())
@@ -47587,7 +47587,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
                                             cupti::kind_overhead,
                                             cupti::kind_event};
 
-  status subscribe(std::size_t memory, bool calls) {
+  [[gnu::cold]] status subscribe(std::size_t memory, bool calls) {
     reader_.set_limit(memory);
     // First: what CUPTI's library does while it is loaded is in vain where no driver works.
     if (status s = cupti::initialize_driver(); !s) return s;
@@ -47607,7 +47607,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     return s;
   }
-  status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
+  [[gnu::cold]] status subscribe_and_enable(bool alone, bool calls, bool& is_beside_others) {
     const cupti::client::callbacks to{&callback,  this,          &requested,
                                       &completed, &requested_v2, &completed_v2};
     const cupti::result r =
@@ -47622,13 +47622,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     if (!s) reader_.read_all(), end_subscription();
     return s;
   }
-  void end_subscription() {
+  [[gnu::cold]] void end_subscription() {
     listening_ = false;
     failed_.forget(cupti::failing::the_end);
     failed_.note(cupti::failing::the_end,
                  reader_.while_none_reads([&] { return client_.unsubscribe(); }));
   }
-  status enable(bool calls) {
+  [[gnu::cold]] status enable(bool calls) {
     if (const cupti::result r = callbacks_.enable(client_.handle(), calls); r != cupti::success)
       return {refusal(r)};
     // Last: a record whose launch was not seen would be of unknown launch.
@@ -47649,7 +47649,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   std::string refusal(cupti::result r) const { return cupti::refusal(r, f_, &callback); }
 
   /// `ends`: with the process.
-  void unsubscribe(bool ends) {
+  [[gnu::cold]] void unsubscribe(bool ends) {
     {
       const std::lock_guard lock(calling_);
       collecting_ = false;  // the reader's thread makes no call from here on
@@ -47704,7 +47704,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   // CUPTI documents correlation ids only for when records of API calls are enabled as well. Those
   // cost a record a call, and in practice the ids come with the callbacks alone. So the records are
   // enabled only once a record of device work came without an id.
-  void enable_api_records() {
+  [[gnu::cold]] void enable_api_records() {
     api_records_ = true;
     const auto on = [&](const cupti::call_table& calls, std::uint32_t kind) {
       bool one_by_one = true;
@@ -47715,7 +47715,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     on(callbacks_.runtime_calls(), cupti::kind_runtime);
     on(callbacks_.driver_calls(), cupti::kind_driver);
   }
-  void disable_api_records() {
+  [[gnu::cold]] void disable_api_records() {
     static_cast<void>(client_.disable(cupti::kind_runtime));
     static_cast<void>(client_.disable(cupti::kind_driver));
     api_records_ = false;

@@ -30,7 +30,7 @@ class failures {
   void forget(failing what) noexcept { first_[static_cast<std::size_t>(what)] = success; }
 
   /// A line for each that failed.
-  std::vector<std::string> notes(const functions& f) const {
+  [[gnu::cold]] std::vector<std::string> notes(const functions& f) const {
     // In the order of the enumerators.
     static constexpr struct {
       const char *begin, *end;
