@@ -21,9 +21,8 @@ struct settings {
   std::uint64_t seed = 1, devices = 2, speed = 1, wait_ms = 50, kernel_us = 10,
                 version = CUPTI_API_VERSION;
   std::uint64_t deadlock_s = 30, buffer = 0, refuse = 0, drop = 0, zero_times = 0, reversed = 0,
-                ahead = 0, odd = 0, cut = 0,
-                end_ms = 0,  // what cuptiUnsubscribe takes
-      carve_out = 0;         // bytes of shared memory of a multiprocessor, of every kernel
+                ahead = 0, odd = 0, cut = 0, end_ms = 0,
+                carve_out = 0;  // bytes of shared memory of a multiprocessor, of every kernel
   bool no_driver = false, busy = false, refuse_subscription = false, refuse_activity = false;
   bool monotonic_clock = false, refuse_end = false, busy_beside_others = false,
        hang_when_disabling = false;

@@ -112,11 +112,10 @@ same(stepsNote({ all: 3, of: [step, step, parted], region: "" }),
 const treeSource = fs.readFileSync(path.join(folder, "tree.js"), "utf8").split("const matches")[0];
 function boxesOf(parent, total, left, left_ns, least, by) {
   const filled = (x) => parent.map(() => x);
-  const scope = { ...page, tree: 0, console, decoded: (x) => x, data: { tree: { row: filled(-1),
+  const scope = { decoded: (x) => x, data: { tree: { row: filled(-1),
     parent, total, device: total, left, left_ns, left_device: left_ns, op: filled(0),
     folded: filled(1), first: parent.map((_, i) => -i) } }, rows: {}, device: Boolean(by),
     sumOf: (list, of) => list.reduce((sum, x) => sum + of(x), 0), min: Math.min };
-  delete scope.tree;
   vm.createContext(scope);
   vm.runInContext(`${treeSource};if ("${by || ""}") treeView.by = "${by}";` +
     `this.boxes = (at, order) => { treeView.order = order || "time";` +

@@ -18,8 +18,8 @@ function widthsBy(times, left) {
 }
 /** What the file lacks of each node's children, and last of the nodes at the top. */
 const treeLeft = { host: tree.left_ns, device: tree.left_device };
-const treeWidths = { host: widthsBy(tree.total, tree.left_ns),
-  device: device ? widthsBy(tree.device, tree.left_device) : null };
+const treeWidths = { host: widthsBy(tree.total, treeLeft.host),
+  device: device ? widthsBy(tree.device, treeLeft.device) : null };
 const widthOf = (n) => treeWidths[treeView.by][n.i];
 const REGION = 26, OPERATOR = 44;
 const highOf = (n) => (tree.op[n.i] ? OPERATOR : REGION);
@@ -38,14 +38,14 @@ function layout(at, least) {
     const lacks = tree.left[i], lacking = lacks ? treeLeft[treeView.by][i] : 0;
     const part = scale * min(1, ns / (sumOf(list, widthOf) + lacking));
     let box = null;
-    const add = (n, few, ns) => {
+    const add = (n, few, w) => {
       if (!box) out.push(box = { n, x, y, w: 0, few: 0 });
-      box.w += ns * part;
+      box.w += w;
       box.few += few;
     };
     for (const n of list) {
       const w = widthOf(n) * part;
-      if (w < least) add(n, 1, widthOf(n));
+      if (w < least) add(n, 1, w);
       else {
         box = null;
         out.push({ n, x, y, w });
@@ -53,7 +53,7 @@ function layout(at, least) {
       }
       x += w;
     }
-    if (lacks) add(list[0] || nodes[i], lacks, lacking);
+    if (lacks) add(list[0] || nodes[i], lacks, lacking * part);
   };
   put(at ? -1 : nodes.length, at ? [at] : inOrder(topNodes), 0, 0, Infinity, 1);
   return out;

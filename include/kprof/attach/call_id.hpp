@@ -7,7 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #if KPROF_ENABLE
-#include <kprof/attach/hub.hpp>
+#include <kprof/attach/scope_calls.hpp>
 #endif
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class call_id {
 /// The call of the calling thread's innermost open scope; of none where nothing is open or nobody
 /// listens. Costs 20 ns where a session records. Never throws.
 KPROF_DETAIL_LOCAL inline call_id current_call() noexcept {
-  const detail::scope_api* const api = __atomic_load_n(&detail::this_module.api, __ATOMIC_ACQUIRE);
+  const detail::scope_api* const api = detail::listener();
   return call_id(api == nullptr ? 0 : api->link_call(0));
 }
 /// The calling thread's innermost open scope belongs to that call, as a backward call does to its
@@ -40,7 +40,7 @@ KPROF_DETAIL_LOCAL inline call_id current_call() noexcept {
 ///     KPROF_OP(Conv2d, p);             // backward
 ///     kprof::belongs_to(saved.call);   // what current_call() gave in the forward call
 KPROF_DETAIL_LOCAL inline void belongs_to(call_id call) noexcept {
-  const detail::scope_api* const api = __atomic_load_n(&detail::this_module.api, __ATOMIC_ACQUIRE);
+  const detail::scope_api* const api = detail::listener();
   if (call.number_ != 0 && api != nullptr) api->link_call(call.number_);
 }
 

@@ -119,17 +119,19 @@ struct left_out_scopes {
   double device_ns = 0;
 };
 
-/// The time from which on a tree has at most `most` rows. No row takes longer than the one around
-/// it.
+/// On the host or on devices, whichever is longer. No row takes longer than the one around it.
+inline double longest_ns(const folded_row& f) noexcept {
+  return std::max(f.row.device_total_ns, f.row.largest_ns);
+}
+/// What the last of the `most` longest rows takes.
 [[gnu::cold]] inline double least_of_largest(const std::vector<folded_row>& rows,
                                              std::size_t most) {
   if (rows.size() <= most) return 0;
   std::vector<double> times;
-  for (const folded_row& f : rows)
-    times.push_back(std::max(f.row.device_total_ns, f.row.largest_ns));
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(most), times.end(),
-                   std::greater<>{});
-  return times[most];
+  for (const folded_row& f : rows) times.push_back(longest_ns(f));
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(most - 1),
+                   times.end(), std::greater<>{});
+  return times[most - 1];
 }
 
 [[gnu::cold]] inline void put_tree(script_json& out, const page_tables& t) {
@@ -145,7 +147,7 @@ struct left_out_scopes {
     const tree_row& row = rows[i].row;
     const bool is_top = row.parent >= rows.size();
     if (!is_top && place[row.parent] == scope_node::none) continue;  // counted with its parent
-    if (std::max(row.device_total_ns, row.largest_ns) >= least && kept.size() < most) {
+    if (longest_ns(rows[i]) >= least && kept.size() < most) {
       place[i] = static_cast<std::uint32_t>(kept.size());
       kept.push_back(&rows[i]);
       left.emplace_back();
